@@ -61,16 +61,16 @@ def mamba2(r):
 
 def sparse(r):
     """Kernels of 128 rows share a tile between four queries of 32 heads, which are of one sequence only if it has as
-    many. The other kernel has a tile for each query. Other choices than the one measured are of equal scores."""
+    many. Decode has other kernels of attention than that of prompts. Flat scores are all equal."""
     batch, new, length = r["batch"], int(r["seq_q"]), int(r["past_kv"]) + int(r["seq_q"])
     if r["op"] == "mqa_logits_ragged" and new >= 4:
         return dict(kind="index scores", operator="index-scores", batch=batch, query_len=new, kv_len=length, heads=32,
                     head_dim=128, causal=1, activations="fp8_e4m3", kv="fp8_e4m3", out="fp32")
     if r["op"] == "topk2048" and r["score_mode"] != "flat" and length > 2048:
         many = int(batch) * new > 32768
-        return dict(kind="top-k, more than 32768 queries" if many else "top-k", operator="index-top-k", batch=batch, query_len=new, kv_len=length, selected=2048,
-                    activations="fp32")
-    if r["op"] == "sparse_mla" and length > 2048:
+        return dict(kind="top-k, more than 32768 queries" if many else "top-k", operator="index-top-k", batch=batch,
+                    query_len=new, kv_len=length, selected=2048, activations="fp32")
+    if r["op"] == "sparse_mla" and new > 1 and length > 2048:
         return dict(kind="sparse latent attention", operator="sparse-mla", batch=batch, query_len=new, kv_len=length,
                     heads=64, selected=2048, causal=1)
     return None
@@ -88,9 +88,9 @@ FILES = {"aic_gdn.csv": gdn, "aic_kda.csv": kda, "aic_mamba2.csv": mamba2, "aic_
          "aic_encoder_attn.csv": encoder}
 
 
-FITTED = ("gated-delta", "kimi-delta", "ssd", "short-conv", "flash-attention", "index-scores", "index-top-k", "sparse-mla")
-# These take up to five times as long as their scores and rows explain: the collector puts all queries and all keys
-# into one matrix of more than 16 GB. Engines score at most some thousand queries at a time.
+FITTED = ("gated-delta", "kimi-delta", "ssd", "short-conv", "flash-attention", "index-scores", "index-top-k",
+          "sparse-mla")
+# These take up to five times as long as their queries and scores explain; no step of an engine has so many.
 UNFITTED = ("top-k, more than 32768 queries",)
 DEFAULTS = dict(v_head_dim="128", taps="4", state_size="128", selected="2048")
 

@@ -170,6 +170,8 @@ enum roof_kernel roof_kernel_of(const struct roof_workload *workload)
         return s->query_len > 1 ? of_prompt(workload->op) : ROOF_KERNEL_STATE;
     case ROOF_KERNEL_CONV:
         return s->query_len > 1 ? ROOF_KERNEL_CONV_PREFILL : ROOF_KERNEL_CONV;
+    case ROOF_KERNEL_SPARSE_MLA: /* for one query, engines have kernels that split its keys */
+        return s->query_len > 1 ? ROOF_KERNEL_SPARSE_MLA : ROOF_KERNEL_MLA_DECODE;
     case ROOF_KERNEL_ALL_REDUCE:
         return s->algorithm > 0 ? ROOF_KERNEL_ONE_SHOT : ROOF_KERNEL_ALL_REDUCE;
     default:
@@ -303,7 +305,7 @@ static const double lent_bands[ROOF_KERNEL_COUNT][2] = {
 #define HOP_S 5e-6
 
 /* Returns true for operators without measured kernels, which use those of others. Of Mamba-2 only
- * prompts were measured. */
+ * and of attention to chosen keys only prompts were measured. */
 static bool stands_in(const struct roof_workload *w)
 {
     static const bool unmeasured[ROOF_OPERATOR_COUNT] = {
@@ -318,6 +320,7 @@ static bool stands_in(const struct roof_workload *w)
         [ROOF_OPERATOR_MOE_UNGATED] = true,
         [ROOF_OPERATOR_MOE_UP] = true,
         [ROOF_OPERATOR_BLOCK_SCORES] = true,
+        [ROOF_OPERATOR_SPARSE_MLA] = true,
         [ROOF_OPERATOR_CONV2D] = true,
         [ROOF_OPERATOR_CONV3D] = true,
         [ROOF_OPERATOR_DEPTH_MIX] = true,
@@ -332,7 +335,9 @@ static bool stands_in(const struct roof_workload *w)
         [ROOF_OPERATOR_GEMM_SILU_MUL] = true,
         [ROOF_OPERATOR_ROPE_APPEND] = true,
     };
-    return unmeasured[w->op] && roof_kernel_of(w) != ROOF_KERNEL_SSD_PREFILL;
+    const enum roof_kernel kernel = roof_kernel_of(w);
+    return unmeasured[w->op] && kernel != ROOF_KERNEL_SSD_PREFILL &&
+           kernel != ROOF_KERNEL_SPARSE_MLA;
 }
 
 /* Returns true for norms whose short rows take most of the time: only long rows were measured. */
@@ -553,11 +558,12 @@ static enum roof_kernel of_one_token(enum roof_kernel kernel)
     return kernel == ROOF_KERNEL_PREFILL || kernel == ROOF_KERNEL_ENCODER ? ROOF_KERNEL_DECODE
            : kernel == ROOF_KERNEL_CONV_PREFILL                           ? ROOF_KERNEL_CONV
            : formulas[kernel] == roof_expect_scan                         ? ROOF_KERNEL_STATE
+           : kernel == ROOF_KERNEL_SPARSE_MLA                             ? ROOF_KERNEL_MLA_DECODE
                                                                           : ROOF_KERNEL_COUNT;
 }
 
 /* Raises the times of a kernel to those of one for one token: attention to the same cache, or one
- * token of each sequence through a convolution or a state. */
+ * token of each sequence through a convolution or a state, or attending to chosen keys. */
 static void raise_to(struct roof_expected out[ROOF_STACK_COUNT], enum roof_kernel least,
                      const struct roof_kernel_task *task, const struct roof_stacks *asked)
 {
@@ -565,7 +571,7 @@ static void raise_to(struct roof_expected out[ROOF_STACK_COUNT], enum roof_kerne
     struct roof_workload workload = *task->workload;
     struct roof_work work = *task->work;
     struct roof_kernel_task single = *task;
-    if (least == ROOF_KERNEL_CONV || least == ROOF_KERNEL_STATE) {
+    if (least != ROOF_KERNEL_DECODE) {
         workload.shape.query_len = 1;
         roof_operator_work(&work, &workload, NULL);
     }
