@@ -19,8 +19,8 @@ enum {
 /* Rows of the smaller tile of index scores and of sparse attention; that of prompts has twice as
  * many index heads. */
 #define TILE_ROWS 64.
-/* Thread blocks of a choice that share an SM: each has 1024 threads, half of an SM's. */
-#define BLOCKS_OF_CHOICE 2.
+/* Queries that choose their keys in an SM at the same time. */
+#define CHOICES_OF_SM 2.
 
 /* The index heads of queries fill tiles of rows, each of which goes through all keys of its
  * queries. A tile of a prompt does so alone; the keys of one query are split over the SMs. */
@@ -63,7 +63,7 @@ void roof_expect_top_k(struct roof_expected *out, const struct roof_kernel_task 
     const double scores = choosing * (keys - (choosing - 1) / 2);
     const double clocks =
         p[K_ROW] * (choosing + (queries - choosing) * p[K_EASY]) + p[K_KEY] * scores;
-    const double all = (double)s->batch * clocks / (BLOCKS_OF_CHOICE * t->sms * t->clock);
+    const double all = (double)s->batch * clocks / (CHOICES_OF_SM * t->sms * t->clock);
     const double lone =
         (choosing > 0 ? p[K_ROW] + p[K_KEY] * keys : p[K_ROW] * p[K_EASY]) / t->clock;
     const double bytes =
