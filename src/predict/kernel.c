@@ -154,6 +154,10 @@ static enum roof_kernel of_prompt(enum roof_operator op)
     }
 }
 
+/* The least number of chosen keys for which the measured kernel, which chooses 2048, counts as
+ * like. */
+#define TOP_K_LEAST 256
+
 enum roof_kernel roof_kernel_of(const struct roof_workload *workload)
 {
     const struct roof_shape *const s = &workload->shape;
@@ -170,6 +174,8 @@ enum roof_kernel roof_kernel_of(const struct roof_workload *workload)
         return s->query_len > 1 ? of_prompt(workload->op) : ROOF_KERNEL_STATE;
     case ROOF_KERNEL_CONV:
         return s->query_len > 1 ? ROOF_KERNEL_CONV_PREFILL : ROOF_KERNEL_CONV;
+    case ROOF_KERNEL_TOP_K: /* a few blocks of keys are chosen without a sort */
+        return s->selected < TOP_K_LEAST ? ROOF_KERNEL_ACTIVATION : ROOF_KERNEL_TOP_K;
     case ROOF_KERNEL_SPARSE_MLA: /* for one query, engines have kernels that split its keys */
         return s->query_len > 1 ? ROOF_KERNEL_SPARSE_MLA : ROOF_KERNEL_MLA_DECODE;
     case ROOF_KERNEL_ALL_REDUCE:
@@ -321,6 +327,7 @@ static bool stands_in(const struct roof_workload *w)
         [ROOF_OPERATOR_MOE_UP] = true,
         [ROOF_OPERATOR_BLOCK_SCORES] = true,
         [ROOF_OPERATOR_SPARSE_MLA] = true,
+        [ROOF_OPERATOR_INDEX_TOP_K] = true,
         [ROOF_OPERATOR_CONV2D] = true,
         [ROOF_OPERATOR_CONV3D] = true,
         [ROOF_OPERATOR_DEPTH_MIX] = true,
@@ -337,7 +344,7 @@ static bool stands_in(const struct roof_workload *w)
     };
     const enum roof_kernel kernel = roof_kernel_of(w);
     return unmeasured[w->op] && kernel != ROOF_KERNEL_SSD_PREFILL &&
-           kernel != ROOF_KERNEL_SPARSE_MLA;
+           kernel != ROOF_KERNEL_SPARSE_MLA && kernel != ROOF_KERNEL_TOP_K;
 }
 
 /* Returns true for norms whose short rows take most of the time: only long rows were measured. */

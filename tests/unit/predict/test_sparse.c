@@ -109,31 +109,31 @@ static void test_scores_of_one_query(void **unused)
     roof_hardware_free(f.device);
 }
 
-/* Ten queries of two sequences choose 40 of up to 100 keys: 955 scores of 2 bytes each. */
+/* Ten queries of two sequences choose 300 of up to 360 keys: 3555 scores of 2 bytes each. */
 static void test_top_k(void **unused)
 {
     (void)unused;
     struct fixture f;
     begin(&f, ROOF_OPERATOR_INDEX_TOP_K, ROOF_KERNEL_TOP_K,
-          (struct roof_shape){.batch = 2, .query_len = 10, .kv_len = 100, .selected = 40});
+          (struct roof_shape){.batch = 2, .query_len = 10, .kv_len = 360, .selected = 300});
     double *const p = f.parameter;
     p[K_DRAM] = 1;
     p[K_L2_CAPACITY] = 1e-3;
     p[K_ROW] = 1000; /* 20 at a time */
-    check(&f, 1 + 0.0382, ROOF_KERNEL_LIMIT_LATENCY);
-    p[K_KEY] = 10; /* one query has 100 keys, the mean 95.5 */
-    check(&f, 2 + 0.0382, ROOF_KERNEL_LIMIT_LATENCY);
+    check(&f, 1 + 0.1422, ROOF_KERNEL_LIMIT_LATENCY);
+    p[K_KEY] = 10; /* one query has 360 keys, the mean 355.5 */
+    check(&f, 4.6 + 0.1422, ROOF_KERNEL_LIMIT_LATENCY);
     p[K_OVERLAP] = 0.5;
-    check(&f, 2 + 1.955 / 2 + 0.0382, ROOF_KERNEL_LIMIT_LATENCY);
+    check(&f, 4.6 + 4.555 / 2 + 0.1422, ROOF_KERNEL_LIMIT_LATENCY);
     p[K_OVERLAP] = p[K_KEY] = 0;
     p[K_DRAM] = 0.01;
-    check(&f, 1 + 3.82, ROOF_KERNEL_LIMIT_MEMORY);
+    check(&f, 1 + 14.22, ROOF_KERNEL_LIMIT_MEMORY);
     f.workload.cache = ROOF_CACHE_WARM;
-    p[K_L2_CAPACITY] = 3820 / 400000.;
+    p[K_L2_CAPACITY] = 14220 / 400000.;
     f.hit = 0.5;
-    check(&f, 1 + 1.91, ROOF_KERNEL_LIMIT_MEMORY);
-    p[K_LAUNCH] = 4000;
-    check(&f, 1 + 1.91 + 4, ROOF_KERNEL_LIMIT_LAUNCH);
+    check(&f, 1 + 7.11, ROOF_KERNEL_LIMIT_MEMORY);
+    p[K_LAUNCH] = 9000;
+    check(&f, 1 + 7.11 + 9, ROOF_KERNEL_LIMIT_LAUNCH);
     roof_hardware_free(f.device);
 }
 
@@ -143,14 +143,14 @@ static void test_easy_queries(void **unused)
     (void)unused;
     struct fixture f;
     begin(&f, ROOF_OPERATOR_INDEX_TOP_K, ROOF_KERNEL_TOP_K,
-          (struct roof_shape){.batch = 20, .query_len = 10, .kv_len = 45, .selected = 40});
+          (struct roof_shape){.batch = 20, .query_len = 10, .kv_len = 305, .selected = 300});
     double *const p = f.parameter;
     p[K_DRAM] = 1;
     p[K_L2_CAPACITY] = 1e-3;
     p[K_ROW] = 1000;
     p[K_EASY] = 0.5;
-    check(&f, 7.5 + 0.086, ROOF_KERNEL_LIMIT_LATENCY); /* 5 queries of 41 to 45 keys */
-    f.workload.shape.kv_len = 40;
+    check(&f, 7.5 + 0.606, ROOF_KERNEL_LIMIT_LATENCY); /* 5 queries of 301 to 305 keys */
+    f.workload.shape.kv_len = 300;
     check(&f, 5, ROOF_KERNEL_LIMIT_LATENCY);
     f.workload.shape.batch = 1;
     check(&f, 0.5, ROOF_KERNEL_LIMIT_LATENCY);
