@@ -1037,6 +1037,7 @@ quick() {
     notices 3 bad_links
     check 'links of the pages lead somewhere' links README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md docs/*.md
     check 'docs/README.md has every page' indexed docs/README.md
+    check 'docs/design.md has the figures of the tree' sh tests/figures.sh check docs/design.md
     notices 4 bad_foreign
     check 'code of others is pinned' foreign .
     notices 3 bad_versions
@@ -1060,7 +1061,6 @@ slow() {
     check 'the formulas of all operators are documented' formulas docs/formulas.md
     notices 1 bad_fuzzed
     check 'the command lines of the fuzz target are of every command' fuzzed tests/fuzz/corpus/cli
-    check 'docs/design.md has the figures of the tree' sh tests/figures.sh check docs/design.md
     check 'the same bytes are built in any folder, also one with blanks in its name' reproducible
     check 'what is installed can be used' installed
     check 'the library can be used without being installed' uninstalled docs/library.md
