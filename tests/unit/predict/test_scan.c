@@ -61,7 +61,7 @@ static void check(struct fixture *f, double us, enum roof_kernel_limit limit)
     check_time(&f->prediction, &f->workload, f->device, us, limit, f->hit, f->wider);
 }
 
-/* What is moved, and what moves it. */
+/* The memory or the SMs move the data, intermediate results and the states of chunks. */
 static void test_bytes(void **unused)
 {
     (void)unused;
