@@ -206,11 +206,11 @@ ROOF_SCAN_PARAMETER(TOKENS, "token_passes", 1e-3, 100, 4.5, NEEDED,
 ROOF_SCAN_PARAMETER(STATES, "state_passes", 1e-3, 100, 0.37, NEEDED,
                     "further times that the states are read and written")
 ROOF_SCAN_PARAMETER(CHUNKS, "chunk_passes", 1e-3, 100, 2.7, NEEDED,
-                    "times that a state of 16 bits for each chunk is read or written")
+                    "times that a state of 16 bits for each 64 tokens is read or written")
 ROOF_SCAN_PARAMETER(RATE, "bytes_per_clock", 1, 300, 10, NEEDED,
                     "what an SM moves and computes of all these")
 ROOF_SCAN_PARAMETER(STEP, "chunk_clocks", 1, 1e6, 3300, NEEDED,
-                    "a chunk of a sequence, which waits for the one before it")
+                    "64 tokens of a sequence, which wait for those before them")
 ROOF_SCAN_PARAMETER(OVERLAP, "overlap", 0.001, 1, 0.27, NEEDED,
                     "share of the shorter of moving and waiting that shows")
 ROOF_SCAN_PARAMETER(L2_CAPACITY, "l2_capacity", 0.05, 100, 2.7, NEEDED,

@@ -7,7 +7,8 @@ enum {
 #include "predict/kernel_parameters.h"
 };
 
-/* Bytes of an element of a state that is kept for a chunk. */
+/* Tokens of a chunk in most libraries, and bytes of an element of the state that is kept for it. */
+#define CHUNK_TOKENS 64.
 #define CHUNK_STATE_BYTES 2.
 
 /* Returns the elements of the states of all sequences. */
@@ -22,7 +23,8 @@ static double elements_of(const struct roof_workload *w)
  * The chain of kernels reads its inputs and states once and writes the results. Between its
  * kernels it moves intermediate results of the tokens and a state for each chunk, which stay in the
  * L2 if they fit, even if the inputs are cold. Its SMs move and compute so many bytes in a clock;
- * the chunks of a sequence follow one another.
+ * the chunks of a sequence follow one another. A chunk is computed whole, also where it has fewer
+ * tokens. Chunks of 128 tokens count as two: no operator was measured with chunks of two sizes.
  */
 void roof_expect_scan(struct roof_expected *out, const struct roof_kernel_task *t, const double *p)
 {
@@ -30,7 +32,8 @@ void roof_expect_scan(struct roof_expected *out, const struct roof_kernel_task *
     const double *const bytes = t->work->bytes;
     const double tokens = bytes[ROOF_ROLE_ACTIVATIONS] + bytes[ROOF_ROLE_OUT];
     const double states = bytes[ROOF_ROLE_KV];
-    const double chunks = ceil((double)s->query_len / (double)s->scan_chunk);
+    const double length = (double)s->scan_chunk;
+    const double chunks = ceil((double)s->query_len / length) * length / CHUNK_TOKENS;
     const double between = p[S_TOKENS] * tokens + p[S_STATES] * states +
                            p[S_CHUNKS] * chunks * CHUNK_STATE_BYTES * elements_of(t->workload);
     const double moved = tokens + states + between;

@@ -20,7 +20,7 @@ enum {
     " \"l2_bytes\": 400000, \"peak_tflops\": {\"fp16\": 1000}}"
 
 /* Two sequences of 100 tokens in two chunks, and 4 heads with states of 10 x 20. */
-#define SIZES .batch = 2, .heads = 4, .head_dim = 10, .query_len = 100, .scan_chunk = 50
+#define SIZES .batch = 2, .heads = 4, .head_dim = 10, .query_len = 100, .scan_chunk = 64
 #define DELTA                                                                                      \
     {                                                                                              \
         SIZES, .kv_heads = 2, .v_head_dim = 20                                                     \
@@ -61,7 +61,7 @@ static void check(struct fixture *f, double us, enum roof_kernel_limit limit)
     check_time(&f->prediction, &f->workload, f->device, us, limit, f->hit, f->wider);
 }
 
-/* What is moved, and what moves it. */
+/* The memory or the SMs move the data, intermediate results and the states of chunks. */
 static void test_bytes(void **unused)
 {
     (void)unused;
@@ -76,11 +76,11 @@ static void test_bytes(void **unused)
     p[S_TOKENS] = p[S_STATES] = 0;
     p[S_CHUNKS] = 3; /* 1600 elements of 2 bytes in each chunk */
     check(&f, DELTA_US + 0.192, ROOF_KERNEL_LIMIT_MEMORY);
-    f.workload.shape.scan_chunk = 33; /* the fourth chunk has one token */
+    f.workload.shape.scan_chunk = 96; /* two chunks of a half more */
+    check(&f, DELTA_US + 0.288, ROOF_KERNEL_LIMIT_MEMORY);
+    f.workload.shape.scan_chunk = 256; /* of which 100 tokens are used */
     check(&f, DELTA_US + 0.384, ROOF_KERNEL_LIMIT_MEMORY);
-    f.workload.shape.scan_chunk = 200;
-    check(&f, DELTA_US + 0.096, ROOF_KERNEL_LIMIT_MEMORY);
-    f.workload.shape.scan_chunk = 50;
+    f.workload.shape.scan_chunk = 64;
     p[S_RATE] = 2; /* 20 bytes per nanosecond */
     check(&f, 5 * (DELTA_US + 0.192), ROOF_KERNEL_LIMIT_OPERANDS);
     assert_int_equal(roof_hardware_set(f.device, "boost_clock_mhz=500", NULL), ROOF_OK);
@@ -97,9 +97,9 @@ static void test_steps(void **unused)
     double *const p = f.parameter;
     p[S_STEP] = 1000;
     check(&f, 2, ROOF_KERNEL_LIMIT_LATENCY);
-    f.workload.shape.scan_chunk = 40;
-    check(&f, 3, ROOF_KERNEL_LIMIT_LATENCY);
-    f.workload.shape.scan_chunk = 50;
+    f.workload.shape.scan_chunk = 48; /* three of three quarters */
+    check(&f, 2.25, ROOF_KERNEL_LIMIT_LATENCY);
+    f.workload.shape.scan_chunk = 64;
     p[S_OVERLAP] = 0.5;
     check(&f, 2 + DELTA_US / 2, ROOF_KERNEL_LIMIT_LATENCY);
     p[S_STEP] = 100;
