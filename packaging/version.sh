@@ -5,8 +5,8 @@
 #   sh packaging/version.sh VERSION [FOLDER]    such as 1.0.0
 #   sh packaging/version.sh --check [FOLDER]    prints each place that has another version
 #
-# It dates the entry of CHANGELOG.md for what was unreleased, and the Debian changelog: today, or
-# $SOURCE_DATE_EPOCH. Golden files have the version, too: make bless reports writes them afterwards.
+# It dates the section "## Unreleased" of CHANGELOG.md, which the first change after a release adds,
+# and the Debian changelog: today, or $SOURCE_DATE_EPOCH. Golden files have the version, too: make bless reports writes them afterwards.
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -77,5 +77,5 @@ edit debian/control "s/libroofline$old_major\( \|\$\)/libroofline$major\1/"
 } > debian/changelog.new
 cat debian/changelog.new > debian/changelog
 rm debian/changelog.new
-edit CHANGELOG.md "s/^## Unreleased\$/## Unreleased\n\n## $new - $(date -u +%Y-%m-%d -d "@$when")/"
+edit CHANGELOG.md "s/^## Unreleased\$/## $new - $(date -u +%Y-%m-%d -d "@$when")/"
 sh "$(pwd)/packaging/version.sh" --check "$(pwd)"

@@ -980,6 +980,7 @@ new_version() {
     cp -r packaging debian CHANGELOG.md CONTRIBUTING.md "$scratch/version/"
     cp docs/releasing.md docs/example.py "$scratch/version/docs/"
     cp include/roofline/version.h "$scratch/version/include/roofline/"
+    sed 's/^## 1\.0\.0 /## Unreleased\n\n- A change.\n\n&/' CHANGELOG.md > "$scratch/version/CHANGELOG.md"
     sh packaging/version.sh 21.3.4 "$scratch/version"
 }
 

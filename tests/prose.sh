@@ -6,7 +6,7 @@
 # source, which are help and messages, too, and the notes in data. A sentence must not open with
 # words that leave out its subject, and no text has the words of tests/prose.words, whose lines are
 # "extended regular expression => what to write instead". Code and output are left out, and so are
-# openings in the rows of tables, and CHANGELOG.md below the first release.
+# openings in the rows of tables, and CHANGELOG.md below its first section.
 #
 # sh tests/prose.sh --self-test proves that it notices what it must, and takes what is right.
 set -eu
@@ -61,9 +61,9 @@ judge='
 # begin a sentence; the cell of a table does not.
 # shellcheck disable=SC2016
 markdown='
-    FNR == 1 { fence = 0; released = 0 }
+    FNR == 1 { fence = 0; released = 0; sections = 0 }
     /^ *```/ { fence = !fence; print FILENAME ":" FNR "\tw\t"; next }
-    FILENAME ~ /CHANGELOG/ && /^## [0-9]/ { released = 1 }
+    FILENAME ~ /CHANGELOG/ && /^## / { released = ++sections > 1 }
     fence || released || /^    / { next }
     {
         text = $0
@@ -153,8 +153,8 @@ self_test() {
     expect 'a word over two lines' 1 docs/a.md 'It is all of it but\nfor the last.\n'
     expect 'a part of a word' 0 docs/a.md 'Attribut for it.\n'
     expect 'a word in a table' 1 docs/a.md '| a | likewise |\n'
-    expect 'an old entry' 0 CHANGELOG.md '## 0.1.0\n\n- Of a\n'
-    expect 'a new entry' 1 CHANGELOG.md '## Unreleased\n\n- Of a\n'
+    expect 'an old entry' 0 CHANGELOG.md '## 1.0.0\n\n- It does.\n\n## 0.1.0\n\n- Of a\n'
+    expect 'a new entry' 1 CHANGELOG.md '## 1.0.0\n\n- Of a\n'
     expect 'the manual' 1 docs/man/a.1 '.Pp\nOf a\n.Fl x\nOf b\n'
     expect 'a message' 1 src/a.c 'printf("a but "\n  "for b");\n'
     expect 'a comment' 0 src/a.c '/* "a but for b" */\n'

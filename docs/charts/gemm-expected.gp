@@ -172,10 +172,10 @@ set label "h100-sxm bf16 989.4 TFLOPS, ridge 295.3" at screen 0.75667,0.85161 le
 set arrow from screen 0.74,0.85161 to screen 0.75333,0.85161 nohead back linewidth 0.7 linecolor rgb '#0072B2'
 set label "a100-sxm-80gb bf16 312 TFLOPS, ridge 153" at screen 0.75667,0.73773 left front textcolor rgb '#404040' font ',12'
 set arrow from screen 0.74,0.73773 to screen 0.75333,0.73773 nohead back linewidth 0.7 linecolor rgb '#404040'
-set label "a100-sxm-80gb 2039 GB/s" at screen 0.1387,0.32675 center front textcolor rgb '#404040' font ',12' rotate by 41.48819
-set label "h100-sxm 3350 GB/s" at screen 0.24029,0.45945 center front textcolor rgb '#0072B2' font ',12' rotate by 41.48819
-set label "m=1, 66%" at screen 0.17778,0.24131 center boxed front textcolor rgb '#404040' font ',12'
-set arrow from screen 0.13316,0.24131 to screen 0.15041,0.24131 nohead back linewidth 0.7 linecolor rgb '#909090'
+set label "a100-sxm-80gb 2039 GB/s" at screen 0.13507,0.16576 center front textcolor rgb '#404040' font ',12' rotate by 41.48819
+set label "h100-sxm 3350 GB/s" at screen 0.14203,0.32911 center front textcolor rgb '#0072B2' font ',12' rotate by 41.48819
+set label "m=1, 66%" at screen 0.17626,0.25092 center boxed front textcolor rgb '#404040' font ',12'
+set arrow from screen 0.13316,0.24131 to screen 0.14889,0.24342 nohead back linewidth 0.7 linecolor rgb '#909090'
 set label "m=4, 62%" at screen 0.28079,0.37795 center boxed front textcolor rgb '#404040' font ',12'
 set arrow from screen 0.23616,0.37795 to screen 0.25341,0.37795 nohead back linewidth 0.7 linecolor rgb '#909090'
 set label "m=16, 62%" at screen 0.38651,0.51416 center boxed front textcolor rgb '#404040' font ',12'
@@ -187,10 +187,9 @@ set label "m=1024, 69%" at screen 0.65663,0.76398 center boxed front textcolor r
 set arrow from screen 0.61862,0.73773 to screen 0.62013,0.75648 nohead back linewidth 0.7 linecolor rgb '#909090'
 set label "m=4096, 84%" at screen 0.67018,0.7006 center boxed front textcolor rgb '#404040' font ',12'
 set arrow from screen 0.67018,0.73773 to screen 0.67018,0.7081 nohead back linewidth 0.7 linecolor rgb '#909090'
-set label "m=1, 70%" at screen 0.09418,0.32769 center boxed front textcolor rgb '#0072B2' font ',12'
-set arrow from screen 0.13316,0.2903 to screen 0.12155,0.32019 nohead back linewidth 0.7 linecolor rgb '#909090'
-set label "m=4, 70%" at screen 0.19719,0.46433 center boxed front textcolor rgb '#0072B2' font ',12'
-set arrow from screen 0.23616,0.42694 to screen 0.22456,0.45683 nohead back linewidth 0.7 linecolor rgb '#909090'
+set label "m=1, 70%" at screen 0.21528,0.2903 center boxed front textcolor rgb '#0072B2' font ',12'
+set arrow from screen 0.13316,0.2903 to screen 0.18791,0.2903 nohead back linewidth 0.7 linecolor rgb '#909090'
+set label "m=4, 70%" at screen 0.20175,0.43306 center boxed front textcolor rgb '#0072B2' font ',12'
 set label "m=16, 70%" at screen 0.3015,0.56927 center boxed front textcolor rgb '#0072B2' font ',12'
 set label "m=64, 70%" at screen 0.40291,0.70379 center boxed front textcolor rgb '#0072B2' font ',12'
 set label "m=256, 67%" at screen 0.49661,0.83199 center boxed front textcolor rgb '#0072B2' font ',12'

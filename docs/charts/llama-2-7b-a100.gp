@@ -77,10 +77,10 @@ set arrow from screen 0.76433,0.48606 to screen 0.77767,0.48606 nohead back line
 set label "fp64 vector 9.7 TFLOPS, ridge 4.757" at screen 0.781,0.4132 left front textcolor rgb '#404040' font ',12'
 set arrow from screen 0.76433,0.4132 to screen 0.77767,0.4132 nohead back linewidth 0.7 linecolor rgb '#404040'
 set label "2039 GB/s" at screen 0.09463,0.22187 center front textcolor rgb '#404040' font ',12' rotate by 41.8772
-set label "decode attention +1 more" at screen 0.21752,0.24432 center boxed front textcolor rgb '#202020' font ',12'
-set label "decode FFN, batch 16" at screen 0.28121,0.54539 center boxed front textcolor rgb '#202020' font ',12'
-set label "prefill FFN" at screen 0.71395,0.79581 center boxed front textcolor rgb '#202020' font ',12'
-set label "prefill attention" at screen 0.62018,0.79898 center boxed front textcolor rgb '#202020' font ',12'
+set label "decode attention +1 more" at screen 0.21752,0.24432 center boxed front textcolor rgb '#0072B2' font ',12'
+set label "decode FFN, batch 16" at screen 0.28121,0.54539 center boxed front textcolor rgb '#0072B2' font ',12'
+set label "prefill FFN" at screen 0.71395,0.79581 center boxed front textcolor rgb '#D55E00' font ',12'
+set label "prefill attention" at screen 0.62018,0.79898 center boxed front textcolor rgb '#D55E00' font ',12'
 set label "Llama-2-7B on an A100: decode and prefill" at screen 0.065,0.97 left front textcolor rgb '#000000' font ',17'
 set label "decode" at screen 0.08167,0.935 left front textcolor rgb '#202020' font ',13'
 set label '' at screen 0.07167,0.935 point pointsize 1.11111 pointtype 7 linecolor rgb '#0072B2' front

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Answers `plot`: the roofs of devices, and dots for the operators of a grid or file. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@
 #include "chart/svg.h"
 #include "decide/grid.h"
 #include "predict/prediction_fields.h"
+#include "report/model_report.h"
 #include "report/report.h"
 
 /* Operators with a smaller share of the time are combined on one line, unless --top is given. */
@@ -49,6 +51,7 @@ struct plotting {
     struct roof_chart chart;
     struct roof_text name;
     struct roof_text group;
+    bool named; /* a record about an operator has a name */
 };
 
 /* --- the question -------------------------------------------------------------------------- */
@@ -332,25 +335,140 @@ static enum roof_status find_device(struct plotting *p, const struct roof_hardwa
     return roof_known_hardware(&p->known, out, name, error);
 }
 
-/* Adds the dots of a prediction, named by the record. */
+/* Adds the dots of a model, in a group that the record names, or else its model, scenario and
+ * weights. */
+static enum roof_status add_model_record(struct plotting *p, const char *group,
+                                         struct roof_error *error)
+{
+    const struct roof_model_prediction *const model = p->records.model_prediction;
+    if (*group != '\0') {
+        return add_model(p, model, group, error);
+    }
+    roof_text_clear(&p->group);
+    if (p->in.model_name == NULL) {
+        roof_text_printf(&p->group, "%s ", model->model->id);
+    }
+    roof_model_report_scenario(&p->group, model);
+    roof_text_printf(&p->group, ", %s",
+                     model->model->layout != NULL
+                         ? model->model->layout
+                         : roof_format(model->scenario.common.formats.weights)->name);
+    return p->group.failed ? roof_no_memory(error) : add_model(p, model, p->group.data, error);
+}
+
+/* Writes the group of an operator whose record names none: "gemm, fp8_e4m3". */
+static void put_group(struct roof_text *out, const struct roof_workload *w)
+{
+    roof_text_printf(out, "%s, %s", roof_operator_row(w->op)->name,
+                     roof_format(w->formats.weights)->name);
+}
+
+/* Adds the dots of a prediction, named by the record. Without names, name_dots names them. */
 static enum roof_status add_dots(struct plotting *p, const struct roof_prediction *prediction,
                                  struct roof_error *error)
 {
     const struct roof_records *const records = &p->records;
     const char *const name = carried(records, "name");
     const char *const group = carried(records, "group");
-    const char *const what = records->model_prediction != NULL
-                                 ? records->model_prediction->phase
-                                 : roof_operator_row(prediction->workload.op)->name;
     if (records->model_prediction != NULL) {
-        return add_model(p, records->model_prediction,
-                         *group != '\0'  ? group
-                         : *name != '\0' ? name
-                                         : what,
-                         error);
+        return add_model_record(p, *group != '\0' ? group : name, error);
     }
-    return roof_chart_add(&p->chart, prediction, *name == '\0' ? what : name,
-                          *group == '\0' ? what : group, 1, ROOF_UNKNOWN, error);
+    const char *const what = roof_operator_row(prediction->workload.op)->name;
+    p->named = p->named || *name != '\0';
+    roof_text_clear(&p->group);
+    put_group(&p->group, &prediction->workload);
+    return p->group.failed
+               ? roof_no_memory(error)
+               : roof_chart_add(&p->chart, prediction, *name == '\0' ? what : name,
+                                *group == '\0' ? p->group.data : group, 1, ROOF_UNKNOWN, error);
+}
+
+/* In what the dots of each operator differ: dimensions, and the format of weights, which is part of
+ * their groups. */
+struct differences {
+    const struct roof_workload *first[ROOF_OPERATOR_COUNT];
+    bool dimension[ROOF_OPERATOR_COUNT][ROOF_DIM_COUNT];
+    bool weights[ROOF_OPERATOR_COUNT];
+};
+
+/* Returns the workload of a dot; NULL for one that belongs to a model. */
+static const struct roof_workload *workload_of(const struct roof_chart_dot *dot)
+{
+    return isnan(dot->share) ? &dot->node.prediction.workload : NULL;
+}
+
+static void find_differences(struct differences *out, const struct roof_chart *chart)
+{
+    for (size_t i = 0; i < chart->dots; i++) {
+        const struct roof_workload *const w = workload_of(&chart->dot[i]);
+        if (w == NULL) {
+            continue;
+        }
+        const struct roof_operator_row *const row = roof_operator_row(w->op);
+        const struct roof_workload **const first = &out->first[w->op];
+        *first = *first == NULL ? w : *first;
+        out->weights[w->op] |= w->formats.weights != (*first)->formats.weights;
+        for (int d = 0; d < row->dim_count; d++) {
+            const struct roof_input *const input = &roof_dimensions[row->dims[d]];
+            out->dimension[w->op][row->dims[d]] |=
+                roof_input_get(w, input) != roof_input_get(*first, input);
+        }
+    }
+}
+
+/* Writes the dimensions in which a dot differs from others of its operator. */
+static void put_differences(struct roof_text *out, const struct differences *differences,
+                            const struct roof_workload *w)
+{
+    const struct roof_operator_row *const row = roof_operator_row(w->op);
+    for (int d = 0; d < row->dim_count; d++) {
+        if (differences->dimension[w->op][row->dims[d]]) {
+            const struct roof_input *const input = &roof_dimensions[row->dims[d]];
+            roof_text_printf(out, "%s%s=", out->length == 0 ? "" : " ", input->option);
+            roof_input_show(out, input, roof_input_get(w, input));
+        }
+    }
+}
+
+/* Leaves the format out of the groups of operators that have one format only. */
+static void name_groups(struct plotting *p, const struct differences *differences)
+{
+    for (int op = 0; op < ROOF_OPERATOR_COUNT; op++) {
+        const struct roof_workload *const w = differences->first[op];
+        if (w == NULL || differences->weights[op]) {
+            continue;
+        }
+        const size_t plain = roof_chart_find_group(&p->chart, roof_operator_row(w->op)->name);
+        roof_text_clear(&p->group);
+        put_group(&p->group, w);
+        const size_t group =
+            p->group.failed ? p->chart.groups : roof_chart_find_group(&p->chart, p->group.data);
+        if (group < p->chart.groups && plain == p->chart.groups) {
+            roof_chart_name(p->chart.group[group], roof_operator_row(w->op)->name);
+        }
+    }
+}
+
+/* Names groups, and, if no record has a name, the dots of operators by what differs between them.
+ */
+static enum roof_status name_dots(struct plotting *p, struct roof_error *error)
+{
+    struct differences differences = {.first = {NULL}};
+    find_differences(&differences, &p->chart);
+    name_groups(p, &differences);
+    for (size_t i = 0; i < p->chart.dots && !p->named; i++) {
+        struct roof_chart_dot *const dot = &p->chart.dot[i];
+        const struct roof_workload *const w = workload_of(dot);
+        roof_text_clear(&p->name);
+        if (w != NULL) {
+            put_differences(&p->name, &differences, w);
+        }
+        if (p->name.length > 0) {
+            TRY(p->name.failed ? roof_no_memory(error)
+                               : roof_chart_rename(dot, p->name.data, error));
+        }
+    }
+    return p->name.failed || p->group.failed ? roof_no_memory(error) : ROOF_OK;
 }
 
 static enum roof_status predict_record(const struct roof_prediction **out, struct plotting *p,
@@ -428,6 +546,7 @@ static enum roof_status add_file(struct plotting *p, struct roof_error *error)
         }
         TRY(add_record(p, error));
     }
+    TRY(name_dots(p, error));
     TRY(tell_unread(p, error));
     roof_asking_bad_records(p->asking, &p->records);
     if (p->records.count == 0) {
@@ -474,6 +593,29 @@ static enum roof_status write_chart(struct roof_text *out, const struct plotting
     return write_image(out, p, error);
 }
 
+/* Writes the names of the devices, their ids or their number: the first that a title has room for.
+ */
+static void put_devices(struct roof_text *out, const struct roof_chart *chart)
+{
+    struct roof_text list = ROOF_TEXT_INIT;
+    bool fits = chart->roofs == 0;
+    for (int ids = 0; ids < 2 && !fits; ids++) {
+        roof_text_clear(&list);
+        for (size_t i = 0; i < chart->roofs; i++) {
+            const struct roof_hardware *const h = chart->roof[i].hardware;
+            roof_text_printf(&list, "%s%s", i == 0 ? "" : ", ", ids == 0 ? h->name : h->id);
+        }
+        fits = out->length + list.length < ROOF_CHART_NAME_SIZE || chart->roofs == 1;
+    }
+    if (!fits) {
+        roof_text_clear(&list);
+        roof_text_printf(&list, "%zu devices", chart->roofs);
+    }
+    roof_text_put(out, list.data == NULL ? "" : list.data);
+    out->failed |= list.failed;
+    roof_text_free(&list);
+}
+
 /* Gives an image a title, even if the question has none. */
 static enum roof_status name_chart(struct plotting *p, struct roof_error *error)
 {
@@ -484,9 +626,7 @@ static enum roof_status name_chart(struct plotting *p, struct roof_error *error)
     if (p->in.model_name != NULL) {
         roof_text_printf(&text, "%s on ", p->in.model_name);
     }
-    for (size_t i = 0; i < p->chart.roofs; i++) {
-        roof_text_printf(&text, "%s%s", i == 0 ? "" : ", ", p->chart.roof[i].hardware->name);
-    }
+    put_devices(&text, &p->chart);
     const enum roof_status status = text.failed ? roof_no_memory(error) : ROOF_OK;
     roof_chart_name(p->chart.title, text.failed || text.length == 0 ? "" : text.data);
     roof_text_free(&text);

@@ -251,16 +251,26 @@ enum roof_status roof_chart_add_attainable(struct roof_chart *chart, struct roof
 
 /* --- dots ---------------------------------------------------------------------------------- */
 
+size_t roof_chart_find_group(const struct roof_chart *chart, const char *text)
+{
+    char name[ROOF_CHART_NAME_SIZE];
+    size_t group = 0;
+    roof_chart_name(name, text);
+    while (group < chart->groups && strcmp(chart->group[group], name) != 0) {
+        group++;
+    }
+    return group;
+}
+
 /* Finds the group with a name, and adds it if needed. */
 static enum roof_status group_of(size_t *out, struct roof_chart *chart, const char *text,
                                  struct roof_error *error)
 {
     char name[ROOF_CHART_NAME_SIZE];
     roof_chart_name(name, text);
-    for (*out = 0; *out < chart->groups; ++*out) {
-        if (strcmp(chart->group[*out], name) == 0) {
-            return ROOF_OK;
-        }
+    *out = roof_chart_find_group(chart, text);
+    if (*out < chart->groups) {
+        return ROOF_OK;
     }
     if (chart->groups == ROOF_CHART_GROUPS_MAX) {
         return roof_error_set(error, ROOF_USAGE, "a chart has at most %d groups of dots",
@@ -355,6 +365,21 @@ enum roof_status roof_chart_add(struct roof_chart *chart, const struct roof_pred
     const struct roof_chart_dot dot = {
         .node.node.count = count, .share = share, .expected_share = ROOF_UNKNOWN};
     return add_dot(chart, prediction, &dot, name, group, error);
+}
+
+enum roof_status roof_chart_rename(struct roof_chart_dot *dot, const char *name,
+                                   struct roof_error *error)
+{
+    char clean[ROOF_CHART_NAME_SIZE];
+    roof_chart_name(clean, name);
+    char *const copy = strdup(clean);
+    if (copy == NULL) {
+        return roof_no_memory(error);
+    }
+    free(dot->name);
+    dot->name = copy;
+    dot->node.node.name = copy;
+    return ROOF_OK;
 }
 
 /* Notes a scenario that does not fit: the memory that it needs, and that of the device without the

@@ -132,6 +132,13 @@ enum roof_status roof_chart_add_l2(struct roof_chart *chart, struct roof_error *
  * ROOF_USAGE for a device with a cap but without these figures. */
 enum roof_status roof_chart_add_power(struct roof_chart *chart, struct roof_error *error);
 
+/** Finds the group of dots with a name; chart->groups if there is none. */
+size_t roof_chart_find_group(const struct roof_chart *chart, const char *text);
+
+/** Gives a dot another name, which is copied. */
+enum roof_status roof_chart_rename(struct roof_chart_dot *dot, const char *name,
+                                   struct roof_error *error);
+
 /** Adds a prediction on one of the devices. `name` and `group` are copied; `count` and `share`
  * belong to the dot. A prediction without FLOPs, bytes or a known peak is counted as left out. */
 enum roof_status roof_chart_add(struct roof_chart *chart, const struct roof_prediction *prediction,

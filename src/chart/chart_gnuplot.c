@@ -87,6 +87,14 @@ static const char *mark_colour(const struct drawing *d, size_t group, size_t roo
     return d->chart->roofs > 1 ? roof_colour(d, roof) : colours[group % COUNT(colours)];
 }
 
+/* The colour of a mark's label: that of the mark if marks have several, and the label is its own.
+ */
+static const char *label_colour(const struct drawing *d, const struct roof_mark *mark)
+{
+    const bool several = d->chart->roofs > 1 || d->chart->groups > 1;
+    return several && !mark->shared ? mark_colour(d, mark->group, mark->roof) : TEXT_COLOUR;
+}
+
 /* Writes a label: its text in a colour, left, centred or right of x, centred vertically at y. */
 static void put_label(const struct drawing *d, const char *text, double x, double y,
                       const char *place, double size, const char *colour, double angle)
@@ -355,8 +363,7 @@ static void put_labels(const struct drawing *d)
         }
         const double x = (m->box.left + m->box.right) / 2;
         const double y = (m->box.top + m->box.bottom) / 2;
-        put_label(d, m->label, x, y, "center boxed", FONT - 1,
-                  d->chart->roofs > 1 && !m->shared ? roof_colour(d, m->roof) : TEXT_COLOUR, 0);
+        put_label(d, m->label, x, y, "center boxed", FONT - 1, label_colour(d, m), 0);
         if (m->leader) {
             const struct roof_leader leader = roof_leader_to(m, &m->box);
             put_line(d, leader.x0, leader.y0, leader.x1, leader.y1, "#909090");
@@ -572,8 +579,11 @@ static void put_zones(const struct drawing *d)
         put_place(d, zones[i].right, plot->bottom);
         roof_text_printf(d->out, " behind fillcolor rgb '%s' fillstyle solid noborder\n",
                          zones[i].colour);
-        put_label(d, zones[i].name, (zones[i].left + zones[i].right) / 2, plot->bottom - LINE * 0.6,
-                  "center", FONT - 2, FAINT, 0);
+        const double width = (double)roof_text_width(zones[i].name) * l->canvas.char_width;
+        if (width < zones[i].right - zones[i].left) {
+            put_label(d, zones[i].name, (zones[i].left + zones[i].right) / 2,
+                      plot->bottom - LINE * 0.6, "center", FONT - 2, FAINT, 0);
+        }
     }
 }
 

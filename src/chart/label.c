@@ -21,6 +21,8 @@
 #define ALONG 3.0
 /* The least distance in pixels from the end of a leader to the top and the bottom of its label. */
 #define LEADER_INSIDE 3.0
+/* The least distance of another slope from the middle of a slope's label, in heights of a line. */
+#define SLOPE_CLEAR 0.4
 /* The number of straight pieces that approximate a line that bends. */
 #define BENT_PIECES 16
 /* The distances to try between a mark and its label, in heights of a line. */
@@ -244,6 +246,11 @@ static double disturbed(const struct roof_chart_layout *out, const struct roof_b
                     roof_chart_x(out, slope->to), roof_chart_y(out, slope->rate * slope->to), box)
                 ? 2
                 : 0;
+        bool through = false;
+        for (size_t k = 0; k < slope->boxes; k++) {
+            through = through || leads_through(leader, &slope->box[k]);
+        }
+        sum += through ? 6 : 0;
     }
     for (size_t i = 0; i < out->marks; i++) {
         const struct roof_mark *const mark = &out->mark[i];
@@ -326,19 +333,43 @@ static bool put_along(struct roof_chart_layout *out, struct roof_slope *slope, d
     return fits;
 }
 
+/* Tells whether another slope runs through the label of one that is placed with an offset, or, if
+ * `near`, between the slope and its label. Slopes are parallel. */
+static bool is_struck(const struct roof_chart_layout *out, const struct roof_slope *slope,
+                      double beside, bool near)
+{
+    const double along_x = 1 / hypot(1, slope->rise);
+    const double half = (double)roof_text_width(slope->label) * out->canvas.char_width / 2;
+    for (size_t i = 0; i < out->slopes; i++) {
+        const struct roof_slope *const other = &out->slope[i];
+        const double above = (roof_chart_y(out, slope->rate) - roof_chart_y(out, other->rate)) *
+                             along_x; /* the distance of the slopes */
+        if (other != slope && roof_chart_x(out, other->to) > slope->x - half * along_x &&
+            (fabs(above - beside) < SLOPE_CLEAR * out->canvas.line_height ||
+             (near && above * beside > 0 && fabs(above) < fabs(beside)))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Finds a position for the label of a slope, if there is room: above a device's bandwidth, and
- * below an attainable line. */
+ * below an attainable line; between two slopes rather than on one. */
 static void place_slope(struct roof_chart_layout *out, struct roof_slope *slope)
 {
-    static const double away[] = {0.9, -0.9, 1.7, -1.7, 2.6, -2.6};
+    static const double away[] = {0.9, 0.5, -0.5, -0.9, 1.7, -1.7, 2.6, -2.6};
     const double height = slope->line ? -out->canvas.line_height : out->canvas.line_height;
-    for (size_t i = 0; i < COUNT(away); i++) {
-        for (int step = 2; step <= 36; step++) {
-            if (put_along(out, slope, step / 40.0, away[i] * height)) {
-                return;
+    for (int way = 0; way < 3; way++) { /* beside its slope, beyond others, on others */
+        for (size_t i = 0; i < COUNT(away); i++) {
+            for (int step = 2; step <= 36; step++) {
+                if (put_along(out, slope, step / 40.0, away[i] * height) &&
+                    (way == 2 || !is_struck(out, slope, away[i] * height, way == 0))) {
+                    return;
+                }
             }
         }
     }
+    slope->boxes = 0;
     slope->label[0] = '\0';
 }
 

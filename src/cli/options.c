@@ -391,10 +391,11 @@ static enum roof_status put_operands(struct cli_options *out, struct roof_error 
     case CLI_STEP:
         return strcmp(first, "model") == 0
                    ? roof_question_put(q, "model", second == NULL ? "" : second, error)
-                   : roof_error_set(error, ROOF_USAGE,
-                                    "unexpected argument '%s'; to measure the steps of a model: "
-                                    "roofline measure model NAME",
-                                    first);
+                   : roof_error_set(
+                         error, ROOF_USAGE,
+                         "unexpected argument '%s'; to measure the steps of a model: "
+                         "roofline measure model NAME; to choose a device: --device NAME",
+                         first);
     case CLI_COMMAND:
         return roof_error_set(error, ROOF_USAGE, "unexpected argument '%s'; put a command after --",
                               first);

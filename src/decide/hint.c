@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "decide/hint.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "decide/engine.h"
 #include "model/layout.h"
 
@@ -25,6 +28,26 @@ static void hint_serving(struct roof_error *error, const char *name,
     }
 }
 
+/* The room for the name of a precision at the beginning of a layout's. */
+#define LAYOUT_SIZE 64
+
+/* Names the option of a layout, and the precision of an operator with such weights: q4_k for
+ * q4_k_m. */
+static void hint_layout(struct roof_error *error, enum roof_status status, const char *name)
+{
+    char precision[LAYOUT_SIZE];
+    (void)snprintf(precision, sizeof precision, "%s", name);
+    char *const last = strrchr(precision, '_');
+    enum roof_precision found = ROOF_PRECISION_AUTO;
+    if (last != NULL) {
+        *last = '\0';
+    }
+    const bool known = roof_precision_find(&found, precision, NULL) == ROOF_OK;
+    (void)roof_error_set(
+        error, status, "%s is a layout of checkpoints, for models: " ROOF_KEY("layout") " %s%s%s",
+        name, name, known ? "; operators have " : "", known ? roof_format(found)->name : "");
+}
+
 void roof_hint_format(struct roof_error *error, const char *name, bool precision_given,
                       const char *const *folders)
 {
@@ -38,9 +61,7 @@ void roof_hint_format(struct roof_error *error, const char *name, bool precision
         (void)roof_error_set(error, status, "%s is a precision: " ROOF_KEY("precision") " %s", name,
                              name);
     } else if (roof_layout_known(name, folders)) {
-        (void)roof_error_set(error, status,
-                             "%s is a layout of checkpoints, for models: " ROOF_KEY("layout") " %s",
-                             name, name);
+        hint_layout(error, status, name);
     } else if (roof_engines_load(&engines, NULL) == ROOF_OK) {
         hint_serving(error, name, roof_serving_find(engines, name), precision_given);
     }

@@ -319,7 +319,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
         {.option = "host-bandwidth",
          .kind = ROOF_INPUT_TEXT,
          .value = "GB/S",
-         .help = "memory bandwidth of the host, for --offload (89.6 for two channels of DDR5-5600)",
+         .help = "memory bandwidth of the host, for --offload (" ROOF_HOST_USUAL_GB_PER_S
+                 " for two channels of DDR5-5600)",
          .of = ROOF_OF_MODELS,
          .commands = OFFLOADS,
          .group = ROOF_GROUP_MODEL},
@@ -564,7 +565,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(PRICE) = {.option = "price-per-hour",
                   .kind = ROOF_INPUT_TEXT,
                   .value = "ID=PRICE",
-                  .help = "price of one device per hour, in any currency",
+                  .help = "price of one device per hour, in any currency; PRICE alone for a "
+                          "single device",
                   .of = ROOF_OF_MODELS,
                   .commands = ROOF_COMMAND_RECOMMEND,
                   .group = ROOF_GROUP_LIMITS,

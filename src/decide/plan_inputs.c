@@ -84,26 +84,28 @@ enum roof_status roof_plan_read_limit(double *out, enum roof_plan_limit limit, c
     return ROOF_OK;
 }
 
-/* Reads "h100-sxm=2.5". */
+/* Reads "h100-sxm=2.5", or "2.5" if there is only one device. */
 static enum roof_status read_price(double *price, const struct roof_hardware *const *hardware,
                                    size_t hardware_count, const char *text,
                                    struct roof_error *error)
 {
     const char *const equals = strchr(text, '=');
+    const bool bare = equals == NULL && hardware_count == 1;
     bool found = false;
     double value = 0;
-    if (equals == NULL) {
+    if (equals == NULL && !bare) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("price_per_hour") " must be ID=PRICE,..., not '%s'", text);
     }
-    TRY(roof_parse_number(&value, equals + 1, ROOF_KEY("price_per_hour"), 0, PRICE_MAX, error));
+    TRY(roof_parse_number(&value, bare ? text : equals + 1, ROOF_KEY("price_per_hour"), 0,
+                          PRICE_MAX, error));
     if (!(value > 0)) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("price_per_hour") " %s: a price must be above 0", text);
     }
     for (size_t h = 0; h < hardware_count; h++) {
         const char *const id = hardware[h]->id;
-        if (strlen(id) == (size_t)(equals - text) && strncmp(id, text, strlen(id)) == 0) {
+        if (bare || (strlen(id) == (size_t)(equals - text) && strncmp(id, text, strlen(id)) == 0)) {
             if (!isnan(price[h])) {
                 return roof_error_set(error, ROOF_USAGE,
                                       ROOF_KEY("price_per_hour") " %s: %s already has a price",

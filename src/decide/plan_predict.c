@@ -69,14 +69,16 @@ static enum roof_stack asked_stack(const struct roof_plan *plan, const struct ro
     return open && (file || roof_precision_gguf(serving->weights)) ? ROOF_STACK_LLAMA_CPP : given;
 }
 
-/* Finds the distinct stacks of the engines that run a plan. Engines whose times come with a warning
- * only count if no other engine runs the plan; those without a stack borrow all others'. */
+/* Finds the distinct stacks of the engines that run a plan: that of the question if no engine runs
+ * on the device. Engines whose times come with a warning only count if no other engine runs the
+ * plan; those without a stack borrow all others'. */
 static struct choice stacks_of(const struct roof_plan *plan, const struct roof_plan_problem *q)
 {
     struct choice out = {.stacks = {.count = 0}};
     const unsigned measured = plan->engines & ~q->engines->lent;
     const unsigned taken = measured != 0 ? measured : plan->engines;
-    if (!q->own_stacks || plan->basis == ROOF_PLAN_BOUND || taken == 0) {
+    if (!q->own_stacks || plan->basis == ROOF_PLAN_BOUND || taken == 0 ||
+        !roof_engines_reach(q->engines, q->hardware[plan->hardware])) {
         add_engine(&out, asked_stack(plan, q), plan->engines);
         return out;
     }
@@ -94,6 +96,7 @@ enum roof_stack roof_plan_stack(const struct roof_plan_problem *problem, size_t 
     const bool expects = roof_expects_times(problem->hardware[hardware]);
     const struct roof_plan plan = {.basis = expects ? ROOF_PLAN_EXPECTED : ROOF_PLAN_BOUND,
                                    .serving = serving,
+                                   .hardware = hardware,
                                    .engines = roof_plan_engines(problem, serving, hardware)};
     const struct choice choice = stacks_of(&plan, problem);
     for (size_t i = 0; i < choice.stacks.count; i++) {

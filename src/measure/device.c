@@ -43,13 +43,14 @@ static void put_told(struct roof_text *out, enum roof_figure_id figure, double s
     }
 }
 
+/* Writes a measured figure. A noisy one has a low confidence, so that predictions note it. */
 static void put_measured(struct roof_text *out, const char *key, double value, const char *how,
                          bool noisy)
 {
     roof_text_printf(out, "\"%s\": {\"value\": ", key);
     put_rounded(out, value);
-    roof_text_printf(out, ", \"source\": \"measured by roofline measure: %s%s\"}", how,
-                     noisy ? " (noisy)" : "");
+    roof_text_printf(out, ", \"source\": \"measured by roofline measure: %s%s\"%s}", how,
+                     noisy ? " (noisy)" : "", noisy ? ", \"confidence\": \"low\"" : "");
 }
 
 /* Tells if a probe of a kind (with its bytes, or its format and unit) is noisy. */

@@ -582,8 +582,9 @@ static enum roof_status resolve_offload(struct roof_scenario *s, const struct ro
         return roof_error_set(
             error, ROOF_USAGE,
             ROOF_KEY("offload") " needs the memory bandwidth of the host: " ROOF_KEY(
-                "host_bandwidth") " in GB/s (two channels of DDR5-5600 have "
-                                  "89.6), or " ROOF_KEY("host") " with a CPU");
+                "host_bandwidth") " in GB/s (two channels of DDR5-5600 "
+                                  "have " ROOF_HOST_USUAL_GB_PER_S
+                                  "), or " ROOF_KEY("host") " with a CPU");
     }
     if (layers > m->layers && layers < ROOF_LAYERS_MAX) {
         return roof_error_set(error, ROOF_USAGE,

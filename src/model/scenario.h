@@ -57,6 +57,8 @@ const char *roof_offload_part_name(enum roof_offload_part part);
 /** In place of a number of layers: the fewest with which the device has room for the rest. */
 #define ROOF_OFFLOAD_FIT (ROOF_LAYERS_MAX + 1)
 #define ROOF_OFFLOAD_NAME_SIZE 24
+/** The memory bandwidth of a usual host, as text: two channels of DDR5-5600. */
+#define ROOF_HOST_USUAL_GB_PER_S "89.6"
 /** Packs a part and a number of layers into the input "offload"; and the inverse of it. */
 int64_t roof_offload_pack(enum roof_offload_part part, int64_t layers);
 enum roof_offload_part roof_offload_part(int64_t offload);

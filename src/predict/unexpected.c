@@ -54,7 +54,8 @@ const char *roof_unexpected_device(char out[ROOF_UNEXPECTED_SIZE],
                            i + 1 < count ? ", " : " and ", unknown[i]);
     }
     snprintf(out + length, ROOF_UNEXPECTED_SIZE - (size_t)length,
-             " of %s %s unknown (%s--set %s=VALUE)", hardware->id, count == 1 ? "is" : "are",
+             " of %s %s unknown (%s%s--set %s=VALUE)", hardware->id, count == 1 ? "is" : "are",
+             hardware->basis == ROOF_BASIS_USER ? "add to its file, or " : "",
              count == 1 ? "" : "give each: ", unknown[0]);
     return out;
 }

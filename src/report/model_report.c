@@ -544,7 +544,8 @@ const char *roof_model_report_bound(char out[ROOF_QUANTITY_SIZE], double batch)
     return out;
 }
 
-static void put_limits(struct roof_text *out, const struct roof_limits *limits)
+static void put_limits(struct roof_text *out, const struct roof_model_prediction *r,
+                       const struct roof_limits *limits)
 {
     char a[ROOF_QUANTITY_SIZE];
     char b[ROOF_QUANTITY_SIZE];
@@ -558,9 +559,13 @@ static void put_limits(struct roof_text *out, const struct roof_limits *limits)
     put_line(out, "parameters", roof_format_quantity(a, limits->parameters, ROOF_UNIT_COUNTS),
              detail);
     if (!isnan(limits->kv_crossover_context)) {
-        snprintf(detail, sizeof detail,
-                 "from context %.0f on, the KV cache takes more reads than the weights",
-                 limits->kv_crossover_context);
+        if (roof_model_report_crosses(r, limits)) {
+            snprintf(detail, sizeof detail,
+                     "from context %.0f on, the KV cache takes more reads than the weights",
+                     limits->kv_crossover_context);
+        } else {
+            snprintf(detail, sizeof detail, "none: the weights take more reads than the KV cache");
+        }
         put_line(out, "crossover", detail, "");
     }
     if (!isnan(limits->decode_compute_bound)) {
@@ -710,7 +715,7 @@ void roof_model_report_text(struct roof_text *out,
         roof_report_fusion(out, &limits->fusion);
     }
     put_memory(out, r, limits);
-    put_limits(out, limits);
+    put_limits(out, r, limits);
     roof_report_blocks(out, false, &limits->blocks);
     put_operators(out, r, limits, top, wide);
     if (r->devices > (double)r->scenario.dp && r->total.link.latency_s == 0) {

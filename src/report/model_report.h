@@ -31,6 +31,10 @@ const char *roof_model_report_rate(char out[ROOF_QUANTITY_SIZE], double value);
 void roof_model_report_levers(struct roof_text *out,
                               const struct roof_model_prediction *model_prediction,
                               const struct roof_limits *limits);
+/** Tells whether a decode step reaches the context at which the KV cache takes as many reads as the
+ * weights: the model supports it, and it fits. */
+bool roof_model_report_crosses(const struct roof_model_prediction *model_prediction,
+                               const struct roof_limits *limits);
 /** Formats a known roof_decode_compute_bound: "from batch 613 on" or "never". */
 const char *roof_model_report_bound(char out[ROOF_QUANTITY_SIZE], double batch);
 /** The width of labels. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* The lines in the report on a model about the host, about changes that make room, and about
- * energy. */
+/* The lines in the report on a model about the host, about changes that make room, about energy,
+ * and about the longest context. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -167,9 +167,14 @@ void roof_model_report_room(struct roof_text *out, bool json, const struct roof_
                          used > 0 && !json ? ", or " : "", head[1],
                          roof_offload_name(name, limits->fit_offload), json ? "\"" : "");
         if (!json) {
+            char bandwidth[64] = "";
+            if (!limits->fit_offload_more) {
+                (void)snprintf(bandwidth, sizeof bandwidth,
+                               " --host-bandwidth " ROOF_HOST_USUAL_GB_PER_S);
+            }
             (void)snprintf(
-                line + used, sizeof line - (size_t)used, "%s (%s on the host)",
-                limits->fit_offload_more ? "" : " --host-bandwidth GB/S",
+                line + used, sizeof line - (size_t)used, "%s (%s%s on the host)", bandwidth,
+                *bandwidth == '\0' ? "" : "put your host's GB/s; ",
                 roof_format_quantity(need, limits->fit_offload_host_bytes, ROOF_UNIT_CAPACITY));
         }
     }
@@ -178,4 +183,18 @@ void roof_model_report_room(struct roof_text *out, bool json, const struct roof_
     } else if (*line != '\0') {
         roof_report_line(out, ROOF_MODEL_REPORT_LABEL, "would fit", line, "");
     }
+}
+
+/* Returns the longest context that the model supports and that fits; INFINITY if it is unknown. */
+static double longest_context(const struct roof_model_prediction *r,
+                              const struct roof_limits *limits)
+{
+    const double most = r->model->positions > 0 ? (double)r->model->positions : (double)INFINITY;
+    return limits->max_context > 0 ? fmin(most, limits->max_context) : most;
+}
+
+bool roof_model_report_crosses(const struct roof_model_prediction *model_prediction,
+                               const struct roof_limits *limits)
+{
+    return limits->kv_crossover_context <= longest_context(model_prediction, limits);
 }

@@ -225,20 +225,43 @@ static void put_shipped(struct roof_text *out, const struct roof_plan_problem *p
         roof_report_published_words(out, hardware, product);
         roof_text_printf(out, " (-H %s)", hardware->product);
     } else {
-        roof_text_printf(out, "for the shipping product: -H %s", hardware->product);
+        roof_text_printf(out, "the shipping product has " ROOF_REPORT_SAME " (-H %s)",
+                         hardware->product);
     }
     roof_text_fold(out, from, 15);
     roof_text_put(out, "\n");
 }
 
-/* Says that the batch was chosen only for throughput. */
+/* Says that figures of a user's device are uncertain. */
+static void put_uncertain(struct roof_text *out, const struct roof_hardware *hardware)
+{
+    struct roof_text why = ROOF_TEXT_INIT;
+    const size_t from = out->length;
+    if (roof_report_put_uncertain(&why, hardware) && !why.failed) {
+        roof_text_printf(out, "  note:        %s", why.data);
+        roof_text_fold(out, from, 15);
+        roof_text_put(out, "\n");
+    }
+    out->failed |= why.failed;
+    roof_text_free(&why);
+}
+
+/* The time per token that the note on a missing limit suggests: most people read no faster. */
+#define USUAL_TPOT_MS 30
+
+/* Says that nothing limits the time per token if the batch was chosen and the time is long. */
 static void put_unlimited(struct roof_text *out, const struct roof_plan *plan,
                           const struct roof_plan_problem *problem)
 {
+    char tpot[ROOF_QUANTITY_SIZE];
     if (problem->largest != ROOF_BATCHES_GIVEN && plan->batch > 1 &&
-        problem->objective != ROOF_PLAN_LATENCY && isnan(problem->limit[ROOF_PLAN_LIMIT_TPOT])) {
-        roof_text_put(out, "  note:        the time per token has no limit; --max-tpot 30ms would "
-                           "limit the batch\n");
+        problem->objective != ROOF_PLAN_LATENCY && isnan(problem->limit[ROOF_PLAN_LIMIT_TPOT]) &&
+        plan->tpot_s > USUAL_TPOT_MS * 1e-3) {
+        roof_text_printf(out,
+                         "  note:        no limit on the time per token, so the batch is large "
+                         "(%s); try --max-tpot %dms\n",
+                         roof_format_quantity(tpot, plan->tpot_s, ROOF_UNIT_MILLISECONDS),
+                         USUAL_TPOT_MS);
     }
 }
 
@@ -277,16 +300,14 @@ static void put_arrivals(struct roof_text *out, const struct roof_plan *plan)
 }
 
 void roof_plan_put_notes(struct roof_text *out, const struct roof_plan *plan,
-                         const struct roof_plan_problem *problem, bool batch_chosen)
+                         const struct roof_plan_problem *problem)
 {
     const struct roof_hardware *const hardware = problem->hardware[plan->hardware];
     struct roof_plan_row row;
     roof_plan_name(&row, plan, 1, problem);
     put_near(out, plan->ttft_near, "first token");
     put_near(out, plan->near, "step");
-    if (batch_chosen) {
-        put_unlimited(out, plan, problem);
-    }
+    put_uncertain(out, hardware);
     if (*hardware->architecture == '\0') {
         roof_text_printf(
             out,
@@ -315,7 +336,9 @@ void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
     roof_plan_describe_place(out, plan, problem);
     roof_text_put(out, plan->prefill.copies > 0 ? ",\n    " : ", ");
     roof_plan_describe_load(out, plan, problem);
-    roof_text_printf(out, "\n  engines:     %s\n",
+    roof_text_put(out, "\n");
+    put_unlimited(out, plan, problem);
+    roof_text_printf(out, "  engines:     %s\n",
                      *row.engines == '\0' ? ROOF_PLAN_NO_ENGINE : row.engines);
     if (bound) {
         put_bounds(out, plan, problem->hardware[plan->hardware], note);
@@ -332,16 +355,22 @@ void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
     roof_text_printf(out, "  memory:      %s on each device; accuracy loss %s\n",
                      roof_format_quantity(number, plan->memory_bytes, ROOF_UNIT_CAPACITY),
                      roof_accuracy_name(plan->loss));
-    roof_plan_put_notes(out, plan, problem, true);
+    roof_plan_put_notes(out, plan, problem);
     if (!isnan(plan->joule)) {
         roof_text_printf(out, "  energy:      %s%s J per token, if every device draws its %s\n",
                          bound ? "" : "at most ", roof_format_short(number, plan->joule),
                          most_drawn(problem->hardware[plan->hardware]));
     }
     if (!isnan(plan->cost)) {
-        roof_text_printf(out, "  cost:        %s%s per million generated tokens%s\n",
+        const size_t from = out->length;
+        roof_text_printf(out, "  cost:        %s%s per million generated tokens%s",
                          bound ? "at least " : "", roof_format_short(number, plan->cost),
                          requests ? ", their prompts included" : ", prompts not counted");
+        roof_text_put(out, problem->objective == ROOF_PLAN_COST
+                               ? ""
+                               : "; the ranks do not depend on it (--objective cost)");
+        roof_text_fold(out, from, 15);
+        roof_text_put(out, "\n");
     }
 }
 
@@ -573,7 +602,7 @@ static struct roof_time_look look_of(const struct roof_gain *gain)
 }
 
 /* Writes "  decode step  41.200 -> 20.700 ms, 1.99x; time saved: memory 91.0%, kernels 9.0%", on
- * two lines. */
+ * two lines or more. */
 static void put_phase(struct roof_text *out, const char *label, const struct roof_gain *gain)
 {
     const double saved = gain->from_s - gain->to_s;
@@ -587,7 +616,13 @@ static void put_phase(struct roof_text *out, const char *label, const struct roo
     roof_text_printf(out, "  %-15s %s -> %s ms, %.2fx", label,
                      roof_time_text(from, gain->from_s, &look),
                      roof_time_text(to, gain->to_s, &look), gain->speedup);
-    roof_speedup_report_shares(out, gain, ";\n                  time saved: ");
+    const size_t end = out->length;
+    roof_speedup_report_shares(out, gain,
+                               saved < 0 ? ";\n                  time lost: "
+                                         : ";\n                  time saved: ");
+    if (out->length > end) {
+        roof_text_fold(out, end + strlen(";\n"), 20);
+    }
     roof_text_put(out, "\n");
 }
 

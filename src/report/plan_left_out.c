@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/base.h"
+#include "base/shell.h"
 #include "predict/unexpected.h"
 #include "report/plan_parts.h"
 
@@ -118,6 +119,26 @@ static bool one_limit(const struct roof_plans *plans)
     return one;
 }
 
+/* Tells whether plans fail because the memory of a device is unknown. */
+static bool lacks_figure(const struct roof_plan_answer *answer,
+                         const struct roof_hardware *hardware)
+{
+    return answer->plans.rejected[ROOF_REJECTED_MEMORY] > 0 &&
+           isnan(hardware->figure[ROOF_FIGURE_MEMORY_CAPACITY].value) &&
+           isnan(hardware->figure[ROOF_FIGURE_MEMORY_NOMINAL].value);
+}
+
+/* Tells whether it is unknown what fits on any of the devices. */
+static bool fits_unknown(const struct roof_plan_answer *answer)
+{
+    const struct roof_plan_problem *const problem = &answer->problem;
+    bool unknown = true;
+    for (size_t h = 0; h < problem->hardware_count; h++) {
+        unknown = unknown && lacks_figure(answer, problem->hardware[h]);
+    }
+    return unknown;
+}
+
 #define LEFT_OUT "\nPlans left out\n"
 
 void roof_plan_put_rejected(struct roof_text *out, const struct roof_plan_answer *answer)
@@ -129,8 +150,11 @@ void roof_plan_put_rejected(struct roof_text *out, const struct roof_plan_answer
     for (int i = 0; i < ROOF_REJECTED_COUNT; i++) {
         const bool told = i == ROOF_REJECTED_LIMIT && one_limit(plans);
         if (plans->rejected[i] > 0 && !told) {
-            roof_text_printf(out, "%s  %8zu  %s\n", begun ? "" : LEFT_OUT, plans->rejected[i],
-                             roof_plan_reason(reason, (enum roof_plan_rejection)i, plans, problem));
+            roof_text_printf(
+                out, "%s  %8zu  %s\n", begun ? "" : LEFT_OUT, plans->rejected[i],
+                i == ROOF_REJECTED_MEMORY && fits_unknown(answer)
+                    ? "the memory of the device is unknown"
+                    : roof_plan_reason(reason, (enum roof_plan_rejection)i, plans, problem));
             begun = true;
         }
     }
@@ -245,17 +269,18 @@ static void put_lacking(struct roof_text *out, const struct roof_plan_answer *an
                         const struct roof_hardware *hardware)
 {
     struct roof_link link;
-    if (answer->plans.rejected[ROOF_REJECTED_MEMORY] > 0 &&
-        isnan(hardware->figure[ROOF_FIGURE_MEMORY_CAPACITY].value) &&
-        isnan(hardware->figure[ROOF_FIGURE_MEMORY_NOMINAL].value)) {
-        roof_text_printf(out, "The memory of %s is unknown: give --set memory_gb=VALUE\n",
+    if (lacks_figure(answer, hardware)) {
+        roof_text_printf(out,
+                         "The memory of %s is unknown, and so is what fits: give --set "
+                         "memory_gb=VALUE\n",
                          hardware->id);
     }
     if (answer->plans.rejected[ROOF_REJECTED_SPLIT] > 0 &&
         roof_hardware_link(&link, hardware, 2, 2, NULL) != ROOF_OK) {
-        roof_text_printf(
-            out, "The link of %s is unknown, and splits need it: give --set link_gb_s=VALUE\n",
-            hardware->id);
+        roof_text_printf(out,
+                         "The link of %s is unknown, and several devices need it: give --set "
+                         "link_gb_s=VALUE\n",
+                         hardware->id);
     }
 }
 
@@ -296,24 +321,75 @@ static bool lacks_memory(const struct roof_plan_answer *answer)
             parameters / 2 > room && room > 0);
 }
 
-/* Suggests offloading if the memory of a single device is too small and an engine supports it. */
+/* Bytes per parameter of weights in about 4 bits, with room for caches. */
+#define HOST_BYTES 0.7
+
+/* Returns the memory (GB, a power of two) of a host that holds a model in about 4 bits. */
+static double host_memory_gb(const struct roof_model *model)
+{
+    double parameters = 0;
+    double active = 0;
+    double gb = 64;
+    (void)roof_model_parameters(&parameters, &active, model, NULL);
+    while (gb * 1e9 < HOST_BYTES * parameters) {
+        gb *= 2;
+    }
+    return gb;
+}
+
+/* Writes the lengths of the question as options. */
+static void put_lengths(struct roof_text *out, const struct roof_scenario *s)
+{
+    if (s->generate > 0) {
+        roof_text_printf(out, " --prompt %" PRId64 " --generate %" PRId64, s->prompt, s->generate);
+    } else {
+        roof_text_printf(out, " --context %" PRId64, s->context);
+    }
+}
+
+/* Writes the command that offloads to a usual host, if the memory of a single device is too small
+ * and an engine supports it. */
 static void put_host(struct roof_text *out, const struct roof_plan_answer *answer)
 {
     const struct roof_plan_problem *const problem = &answer->problem;
     const struct roof_engines *const engines = problem->engines;
+    const struct roof_model *const model = problem->model;
     const bool alone = problem->devices[0] == 1 && problem->base.offload == ROOF_OFFLOAD_NONE;
-    if (!alone || !lacks_memory(answer)) {
+    size_t i = 0;
+    while (i < engines->count && (engines->offload >> i & 1U) == 0) {
+        i++;
+    }
+    if (!alone || !lacks_memory(answer) || i == engines->count) {
         return;
     }
-    for (size_t i = 0; i < engines->count; i++) {
-        if ((engines->offload >> i & 1U) != 0) {
-            roof_text_printf(out,
-                             "With one device, the host can compute what does not fit:\n  --engine "
-                             "%s --offload %s:fit --host-bandwidth GB/S --host-memory GB\n",
-                             engines->engine[i].id,
-                             problem->model->experts > 0 ? "experts" : "layers");
-            return;
-        }
+    roof_text_put(out, "With one device, the host can compute what does not fit (put the GB/s and "
+                       "GB of your host):\n  roofline recommend model ");
+    roof_text_shell_word(out, model->reference == NULL ? model->id : model->reference);
+    roof_text_put(out, " -H ");
+    roof_text_shell_word(out, problem->hardware[0]->reference);
+    put_lengths(out, &problem->base);
+    roof_text_printf(
+        out,
+        " \\\n    --engine %s --offload %s:fit --host-bandwidth " ROOF_HOST_USUAL_GB_PER_S
+        " --host-memory %.0f\n",
+        engines->engine[i].id, model->experts > 0 ? "experts" : "layers", host_memory_gb(model));
+}
+
+/* Says that the memory of the host may be too small for what is offloaded. */
+static void put_small_host(struct roof_text *out, const struct roof_plan_problem *problem)
+{
+    const struct roof_hardware *const host = problem->base.host;
+    if (problem->base.offload == ROOF_OFFLOAD_NONE || host == NULL) {
+        return;
+    }
+    const double memory = host->figure[ROOF_FIGURE_MEMORY_NOMINAL].value;
+    const double wanted = host_memory_gb(problem->model);
+    if (memory < wanted * 1e9) {
+        char text[ROOF_QUANTITY_SIZE];
+        roof_text_printf(out,
+                         "The host has %s GB; the weights in about 4 bits may need "
+                         "--host-memory %.0f.\n",
+                         roof_format_short(text, memory / 1e9), wanted);
     }
 }
 
@@ -321,8 +397,11 @@ void roof_plan_put_nothing(struct roof_text *out, const struct roof_plan_answer 
 {
     const struct roof_plans *const plans = &answer->plans;
     const struct roof_plan_problem *const problem = &answer->problem;
+    const bool unknown = fits_unknown(answer);
     roof_text_put(out, "Nothing satisfies the constraints.\n");
-    put_changes(out, answer);
+    if (!unknown) {
+        put_changes(out, answer);
+    }
     if (isfinite(plans->closest_excess) && !is_told(&plans->closest, answer)) {
         const char *separator = "Nearest to all limits: ";
         roof_text_put(out, separator);
@@ -358,7 +437,10 @@ void roof_plan_put_nothing(struct roof_text *out, const struct roof_plan_answer 
     if (candidates == 0) {
         roof_text_put(out, "No engine has these formats for this model.\n");
     }
-    put_host(out, answer);
+    if (!unknown) {
+        put_host(out, answer);
+    }
+    put_small_host(out, problem);
     const unsigned left_out = engines_left_out(problem);
     const char *separator = "Engines not considered (--engine includes them): ";
     for (size_t i = 0; i < problem->engines->count; i++) {

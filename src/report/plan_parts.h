@@ -20,10 +20,10 @@ void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
                         const struct roof_plan *asked, const struct roof_plan_problem *problem);
 
 /* Writes notes on the figures of a plan: the fraction that is estimated from other devices, the
- * shipping product in place of the device, the context that the model supports; and, if the search
- * chose the batch, that there was no limit on the time per token. */
+ * shipping product in place of the device, uncertain figures of the device, and the context that
+ * the model supports. */
 void roof_plan_put_notes(struct roof_text *out, const struct roof_plan *plan,
-                         const struct roof_plan_problem *problem, bool batch_chosen);
+                         const struct roof_plan_problem *problem);
 
 /* Writes the prediction of the plan, or without prompts the two of them. */
 void roof_plan_put_commands(struct roof_text *out, const struct roof_plan *plan,

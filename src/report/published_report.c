@@ -8,6 +8,8 @@
 #include "base/json.h"
 #include "base/quantity.h"
 #include "base/shell.h"
+#include "measure/fit.h"
+#include "predict/calibration.h"
 
 /* The published figures that differ from those of a device; NAN: equal, or unknown. */
 struct published {
@@ -119,10 +121,13 @@ static void put_words(struct roof_text *out, const struct published *published)
     }
 }
 
-/* Writes the note on a device with other published figures. */
+/* Writes the note on a device with other published figures: those that the work uses, or else all
+ * of memory and matrix units. */
 static void put_note(struct roof_text *out, const struct roof_hardware *hardware,
-                     const struct roof_hardware *product, const struct published *published)
+                     const struct roof_hardware *product, const struct published *used)
 {
+    const struct published all = of_device(hardware, product);
+    const struct published *const published = is_none(used) ? &all : used;
     roof_text_put(out, "\n");
     const size_t from = out->length;
     roof_text_printf(out,
@@ -130,15 +135,73 @@ static void put_note(struct roof_text *out, const struct roof_hardware *hardware
                      "product has ",
                      hardware->id);
     put_words(out, published);
-    roof_text_put(out, is_none(published) ? "other figures (-H " : " (-H ");
+    roof_text_put(out, is_none(published) ? ROOF_REPORT_SAME " (-H " : " (-H ");
     roof_text_shell_word(out, product->reference);
     roof_text_put(out, ").\n");
     roof_text_fold(out, from, 0);
 }
 
+/* Tells if a user's calibration has too few rows of most of its own kernels to fit them. */
+static bool has_few_rows(const struct roof_hardware *hardware)
+{
+    const struct roof_calibration *const c = hardware->calibration;
+    size_t own = 0;
+    size_t few = 0;
+    for (size_t i = 0; c != NULL && i < c->count; i++) {
+        own += c->fit[i].lent == NULL ? 1 : 0;
+        few += c->fit[i].lent == NULL && c->fit[i].rows < ROOF_FIT_ROWS_MIN ? 1 : 0;
+    }
+    return c != NULL && !c->inherited && 2 * few > own;
+}
+
+bool roof_report_put_uncertain(struct roof_text *out, const struct roof_hardware *hardware)
+{
+    const bool memory = hardware->figure[ROOF_FIGURE_BANDWIDTH].confidence == ROOF_CONFIDENCE_LOW;
+    const bool user = hardware->basis == ROOF_BASIS_USER;
+    const bool few = user && has_few_rows(hardware);
+    bool peaks = false;
+    for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
+        peaks = peaks || hardware->peak[ROOF_PEAK_MATRIX][p].confidence == ROOF_CONFIDENCE_LOW ||
+                hardware->peak[ROOF_PEAK_VECTOR][p].confidence == ROOF_CONFIDENCE_LOW;
+    }
+    const bool figures = user && (memory || peaks);
+    if (figures) {
+        roof_text_printf(out,
+                         "the %s of %s %s uncertain, so all times are; roofline list hardware ",
+                         memory && peaks ? "memory bandwidth and peaks"
+                         : memory        ? "memory bandwidth"
+                                         : "peaks",
+                         hardware->id, peaks ? "are" : "is");
+        roof_text_shell_word(out, hardware->reference);
+        roof_text_put(out, peaks ? " marks them" : " marks it");
+    }
+    if (few) {
+        roof_text_printf(out,
+                         "%smost kernels of %s have fewer than %d measured times, so expected "
+                         "times can be far off (measure --seconds)",
+                         figures ? "; " : "", hardware->id, ROOF_FIT_ROWS_MIN);
+    }
+    return figures || few;
+}
+
+/* Writes the note on a device of the user whose figures are uncertain. */
+static void note_uncertain(struct roof_text *out, const struct roof_hardware *hardware)
+{
+    struct roof_text why = ROOF_TEXT_INIT;
+    if (roof_report_put_uncertain(&why, hardware) && !why.failed) {
+        roof_text_put(out, "\n");
+        const size_t from = out->length;
+        roof_text_printf(out, "Note: %s.\n", why.data);
+        roof_text_fold(out, from, 0);
+    }
+    out->failed |= why.failed;
+    roof_text_free(&why);
+}
+
 void roof_report_basis(struct roof_text *out, const struct roof_prediction *p,
                        const struct roof_hardware *product)
 {
+    note_uncertain(out, p->hardware);
     if (product != NULL && roof_hardware_differs(p->hardware, product)) {
         const struct published published = of_prediction(p, product);
         put_note(out, p->hardware, product, &published);
@@ -148,6 +211,7 @@ void roof_report_basis(struct roof_text *out, const struct roof_prediction *p,
 void roof_report_model_basis(struct roof_text *out, const struct roof_model_prediction *model,
                              const struct roof_hardware *product)
 {
+    note_uncertain(out, model->total.hardware);
     if (product != NULL && roof_hardware_differs(model->total.hardware, product)) {
         const struct published published = of_model(model, product);
         put_note(out, model->total.hardware, product, &published);
@@ -157,6 +221,7 @@ void roof_report_model_basis(struct roof_text *out, const struct roof_model_pred
 void roof_report_device_basis(struct roof_text *out, const struct roof_hardware *hardware,
                               const struct roof_hardware *product)
 {
+    note_uncertain(out, hardware);
     if (product != NULL && roof_hardware_differs(hardware, product)) {
         const struct published published = of_device_fp16(hardware, product);
         put_note(out, hardware, product, &published);

@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: MIT
-/** The published figures of a device if they differ from those of the source documents. */
+/** Notes on the figures of a device: published ones that differ from those of the source documents,
+ * and uncertain ones of a user. */
 #ifndef ROOF_REPORT_PUBLISHED_REPORT_H
 #define ROOF_REPORT_PUBLISHED_REPORT_H
 
 #include "base/text.h"
 #include "predict/model_prediction.h"
 
-/** Says that the device follows the source documents, and gives the published figures that the
- * prediction would use; writes nothing if `product` is NULL or has the same figures. */
+/** The words for a product without other figures of memory and matrix units. */
+#define ROOF_REPORT_SAME "the same memory bandwidth and matrix peaks"
+
+/** Writes for a note, without a line end, that figures of a user's device are uncertain (confidence
+ * low, as `measure` marks noisy ones), or that most of its kernels have too few measured times.
+ * Tells whether it wrote something. */
+bool roof_report_put_uncertain(struct roof_text *out, const struct roof_hardware *hardware);
+
+/** Writes a note on uncertain figures. Says that the device follows the source documents, and gives
+ * the published figures that the prediction would use; not if `product` is NULL or has the same
+ * figures. */
 void roof_report_basis(struct roof_text *out, const struct roof_prediction *prediction,
                        const struct roof_hardware *product);
 void roof_report_model_basis(struct roof_text *out, const struct roof_model_prediction *model,

@@ -129,7 +129,7 @@ static void put_best(struct roof_text *out, const struct roof_rate_answer *a)
         put_latencies(out, &way->fewer, limit, BELOW);
     }
     roof_text_printf(out, "  accuracy:    loss %s\n", roof_accuracy_name(way->plan.loss));
-    roof_plan_put_notes(out, &way->plan, problem, false);
+    roof_plan_put_notes(out, &way->plan, problem);
     if (!isnan(way->cost)) {
         roof_text_printf(out, "  cost:        %s per hour", roof_format_short(number, way->price));
         roof_text_printf(out, ", %s per million generated tokens, their prompts included\n",

@@ -40,22 +40,39 @@ static const char *share_of(char out[ROOF_QUANTITY_SIZE], double saved_s,
     return out;
 }
 
-/* Writes saved times by cause, then lost times, if shares would exceed 100 %: "memory 20.1 ms,
- * compute 5 ms, less 12 ms for kernels". */
+/* The least fraction of the saved time that a share shows. */
+#define SHARE_LEAST 0.0005
+
+/* Tells if a cause acts against the total, so that shares of the others exceed 100 %. */
+static bool opposes(const struct roof_gain *gain)
+{
+    const double saved = gain->from_s - gain->to_s;
+    bool any = false;
+    for (int i = 0; i < ROOF_CAUSE_COUNT; i++) {
+        any = any || gain->saved_s[i] / saved < -SHARE_LEAST;
+    }
+    return any;
+}
+
+/* Writes the times of the causes, then of those that act against them: "memory 20.1 ms, compute
+ * 5 ms, less 12 ms for kernels". */
 static void put_balance(struct roof_text *out, const struct roof_gain *gain, const char *separator)
 {
-    const double least = 0.02 * fabs(gain->from_s - gain->to_s);
+    const double saved = gain->from_s - gain->to_s;
+    const double sign = saved < 0 ? -1 : 1;
+    const double least = 0.02 * fabs(saved);
     char time[ROOF_QUANTITY_SIZE];
     for (int i = 0; i < ROOF_CAUSE_COUNT; i++) {
-        if (gain->saved_s[i] > least) {
+        if (sign * gain->saved_s[i] > least) {
             roof_text_printf(out, "%s%s %s", separator, roof_cause_name((enum roof_cause)i),
-                             time_of(time, gain->saved_s[i]));
+                             time_of(time, fabs(gain->saved_s[i])));
             separator = ", ";
         }
     }
     for (int i = 0; i < ROOF_CAUSE_COUNT; i++) {
-        if (gain->saved_s[i] < -least) {
-            roof_text_printf(out, "%sless %s for %s", separator, time_of(time, -gain->saved_s[i]),
+        if (sign * gain->saved_s[i] < -least) {
+            roof_text_printf(out, "%sless %s for %s", separator,
+                             time_of(time, fabs(gain->saved_s[i])),
                              roof_cause_name((enum roof_cause)i));
             separator = ", ";
         }
@@ -69,12 +86,12 @@ void roof_speedup_report_shares(struct roof_text *out, const struct roof_gain *g
     if (!(fabs(saved) > 0.02 * gain->from_s)) { /* unknown, or too small */
         return;
     }
-    if (cancels(gain)) {
+    if (opposes(gain)) {
         put_balance(out, gain, separator);
         return;
     }
     for (int i = 0; i < ROOF_CAUSE_COUNT; i++) {
-        if (fabs(gain->saved_s[i]) > 0.0005 * fabs(saved)) {
+        if (fabs(gain->saved_s[i]) > SHARE_LEAST * fabs(saved)) {
             roof_text_printf(out, "%s%s %.1f%%", separator, roof_cause_name((enum roof_cause)i),
                              100 * gain->saved_s[i] / saved);
             separator = ", ";
@@ -144,6 +161,9 @@ static void put_causes(struct roof_text *out, const struct roof_speedup_row *tot
                   "this change only.\n");
     if (cancels(bound) || cancels(real)) {
         roof_text_put(out, "Shares are left out because gains and losses nearly cancel.\n");
+    } else if (opposes(bound) || opposes(real)) {
+        roof_text_put(out, "A negative share is time lost, so the other shares add up to more than "
+                           "100%.\n");
     }
 }
 

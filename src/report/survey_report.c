@@ -569,7 +569,7 @@ static void put_room(struct roof_text *out, const struct roof_survey_phase *phas
         put_limit(out, "context", phase->limits.max_context);
         roof_text_put(out, ".\n");
     }
-    if (!isnan(phase->limits.kv_crossover_context)) {
+    if (roof_model_report_crosses(r, &phase->limits)) {
         roof_text_printf(out,
                          "At this batch, reading the KV cache takes as many bytes as reading the "
                          "weights from context %.0f on.\n",

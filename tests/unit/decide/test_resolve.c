@@ -158,7 +158,9 @@ static void test_hints(void **state)
 {
     (void)state;
     hint("fp8", false, "fp8 is a precision: precision fp8");
-    hint("q4_k_m", true, "q4_k_m is a layout of checkpoints, for models: layout q4_k_m");
+    hint("q4_k_m", true,
+         "q4_k_m is a layout of checkpoints, for models: layout q4_k_m; "
+         "operators have q4_k");
     hint("awq-kv8", false, "awq-kv8 is a format of engines, for models: precision awq-kv8");
     hint("fp8-block", true,
          "fp8-block is a format of engines, for models only; here give weights fp8_block128 "

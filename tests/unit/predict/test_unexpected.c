@@ -23,13 +23,14 @@ static void test_causes(void **unused)
         {CHIP ", \"like\": \"mi250x\"}", ROOF_PRECISION_FP16,
          "no kernels of a device like mi250x were measured"},
         {LIKE "}", ROOF_PRECISION_FP16,
-         "sm_count, boost_clock_mhz and l2_bytes of chip are unknown (give each: --set "
+         "sm_count, boost_clock_mhz and l2_bytes of chip are unknown (add to its file, or give "
+         "each: --set "
          "sm_count=VALUE)"},
         {LIKE ", \"sm_count\": 9}", ROOF_PRECISION_FP16,
-         "boost_clock_mhz and l2_bytes of chip are unknown (give each: --set "
+         "boost_clock_mhz and l2_bytes of chip are unknown (add to its file, or give each: --set "
          "boost_clock_mhz=VALUE)"},
         {LIKE ", \"sm_count\": 9, \"boost_clock_mhz\": 9}", ROOF_PRECISION_FP16,
-         "l2_bytes of chip is unknown (--set l2_bytes=VALUE)"},
+         "l2_bytes of chip is unknown (add to its file, or --set l2_bytes=VALUE)"},
         {LIKE ", \"sm_count\": 9, \"boost_clock_mhz\": 9, \"l2_bytes\": 9}", ROOF_PRECISION_FP32,
          "the peak of fp32 on chip is unknown"},
         {LIKE ", \"sm_count\": 9, \"boost_clock_mhz\": 9, \"l2_bytes\": 9}", ROOF_PRECISION_INT4,

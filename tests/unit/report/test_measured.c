@@ -103,6 +103,10 @@ static void test_matrix_unit_of_a_cpu(void **state)
     assert_non_null(strstr(text[0].data,
                            "\"int8\": {\"value\": 3, \"source\": \"measured by roofline "
                            "measure: multiplications in registers\"}"));
+    row.noisy = true;
+    roof_text_clear(&text[0]);
+    roof_device_write(&text[0], &measured, "measured", NULL);
+    assert_non_null(strstr(text[0].data, "registers (noisy)\", \"confidence\": \"low\"}"));
     assert_non_null(strstr(text[1].data, "3 TFLOPS     matrix unit"));
     assert_null(strstr(text[1].data, "AMX"));
     assert_non_null(strstr(text[2].data, "\n  matrix units (AMX) are left out: it is wrong\n"));
