@@ -91,12 +91,8 @@ TESTS = {
 MODULES = ["operator", "workload", "predict", "scenario", "stage", "graph", "model_size", "sweep",
            "recommend"]
 # Of these a sample of more kinds of mistakes is tried by tests/mutate_folders.py.
-<<<<<<< HEAD
 FOLDERS = ["catalog", "operator", "model", "predict", "simulate", "decide", "measure", "report",
-           "chart"]
-=======
-FOLDERS = ["chart", "predict", "model", "catalog", "report", "decide", "measure", "ask"]
->>>>>>> m1
+           "chart", "ask"]
 # Command lines that are compared when no unit test notices.
 CASES = ["predict", "sweep", "recommend", "model", "plan", "explain", "list", "hardware",
          "simulate", "rate"]
