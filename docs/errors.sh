@@ -174,7 +174,7 @@ EOF
     part 1
     cat << 'EOF'
 
-The next table shows where the errors above 18% come from. Each part of the expected time has the factor that makes the mean error smallest ("fitted"), and in brackets its share of the measured time in per cent. The last two columns are times that the fit adds to each module and to each token of a prompt. A factor of 0 means that the measured module does not take this time. A large factor, mostly of a small part, stands for work that grows in the same way.
+The next table shows where the errors above 18% come from. Each part of the expected time has the factor that makes the mean error smallest ("fitted"), and in brackets its share of the measured time in per cent: products, those of an indexer, quantisation, norms with RoPE, and so on. The last two columns are times that the fit adds to each module (us) and to each token of a prompt (ns). A factor of 0 means that the measured module does not take this time. A large factor, mostly of a small part, stands for work that grows in the same way.
 
 EOF
     part 2

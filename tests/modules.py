@@ -22,7 +22,7 @@ DEVICES = {"A100-SXM4-80GB": "a100-sxm-80gb", "H100-SXM5-80GB": "h100-sxm", "B20
 FORMATS = {"bf16": ("bf16", "bf16", "none"), "fp8_block": ("fp8_block128", "fp8_e4m3", "block"),
            "nvfp4": ("nvfp4", "nvfp4", "block"), "w4a8_mxfp4_mxfp8": ("mxfp4", "fp8_e4m3", "none")}
 # Parts of the expected time of a module. What may be added to them: 1 us, and 1 ns per token.
-PARTS = ["products", "index products", "quantisation", "norms, RoPE", "scores", "top-k", "attention"]
+PARTS = ["products", "index", "quant.", "norms", "scores", "top-k", "attention"]
 ADDED = ["added", "per token"]
 AIM = 0.18
 # Operators of a module stand between these two in a graph of one layer.
@@ -212,7 +212,7 @@ def summed(case, found, without=()):
         line.update((part, 0) for part in PARTS)
         for o in without:
             line[part_of(o)] += expected(o)
-        line["quantisation"] = line["expected"] - sum(map(expected, without))
+        line["quant."] = line["expected"] - sum(map(expected, without))
         line["added"] = 1
         line["per token"] = int(row["batch"]) * int(row["seq_q"]) / 1000 if case["phase"] == "prefill" else 0
     return line
@@ -222,9 +222,9 @@ def part_of(operator):
     """The part of a module to which an operator belongs."""
     kind, name = operator["operator"], operator["name"]
     if kind in ("gemm", "bmm"):
-        return "index products" if name.startswith(("index", "compress")) else "products"
+        return "index" if name.startswith(("index", "compress")) else "products"
     return {"index-scores": "scores", "block-scores": "scores", "index-top-k": "top-k"}.get(
-        kind, "attention" if "attention" in name else "norms, RoPE")
+        kind, "attention" if "attention" in name else "norms")
 
 
 def per_cent(share, sign=""):
@@ -282,9 +282,9 @@ def factors(lines):
 
 def reasons(lines):
     """The factors of modules whose error is above the aim."""
-    print("| module | device | stack | phase | MAPE | fitted | %s | added, us | per token, ns |" % " | ".join(PARTS))
-    print("|---" * (8 + len(PARTS)) + "|")
-    for key, rows in grouped(lines).items():
+    print("| module | on | MAPE | fitted | %s | us | ns |" % " | ".join(PARTS))
+    print("|---" * (6 + len(PARTS)) + "|")
+    for (module, device, stack, phase), rows in grouped(lines).items():
         error = statistics.mean(abs(row["expected"] / row["measured"] - 1) for row in rows)
         if error <= AIM:
             continue
@@ -294,8 +294,9 @@ def reasons(lines):
             share = statistics.mean(row[part] / row["measured"] for row in rows)
             if share >= 0.005:
                 cells[i] = "%.1f (%.0f)" % (found[part], 100 * share)
-        print("| %s | %s | %s | %s | %.0f | %.0f |" % (" | ".join(key), per_cent(error), per_cent(fitted),
-                                                       " | ".join(cells), found["added"], found.get("per token", 0)))
+        print("| %s, %s | %s %s | %s | %s | %s | %.0f | %.0f |" % (
+            module, phase, device, stack, per_cent(error), per_cent(fitted), " | ".join(cells), found["added"],
+            found.get("per token", 0)))
 
 
 def main():

@@ -193,9 +193,9 @@ struct owned {
     struct roof_json *json;
     struct roof_kernel_fit *fit; /* grouped by kernel and numerics */
     /* where the fits of each kernel for each numerics begin */
-    size_t first[ROOF_KERNEL_COUNT * ROOF_NUMERICS_COUNT + 1];
+    size_t first[(int)ROOF_KERNEL_COUNT * (int)ROOF_NUMERICS_COUNT + 1];
     /* The stacks with which all fits are found, a bit for each. */
-    unsigned stacks[ROOF_KERNEL_COUNT * ROOF_NUMERICS_COUNT];
+    unsigned stacks[(int)ROOF_KERNEL_COUNT * (int)ROOF_NUMERICS_COUNT];
     const char **attributions;
     char *id;
     char *reason;
@@ -381,7 +381,7 @@ static unsigned first_without(unsigned stacks)
 static enum roof_status group_fits(struct owned *owned, size_t count, struct roof_error *error)
 {
     struct roof_kernel_fit *const grouped = calloc(count + 1, sizeof *grouped);
-    size_t next[ROOF_KERNEL_COUNT * ROOF_NUMERICS_COUNT];
+    size_t next[(int)ROOF_KERNEL_COUNT * (int)ROOF_NUMERICS_COUNT];
     if (grouped == NULL) {
         return roof_no_memory(error);
     }
