@@ -11,17 +11,17 @@
 enum hardware_value {
     HARDWARE_BASIS = 1,
     HARDWARE_FIGURE, /* this and the following numbers: the figure with that index */
-    HARDWARE_PEAK = HARDWARE_FIGURE + ROOF_FIGURE_COUNT /* this and the following numbers: the peak
-                                                           of a format */
+    HARDWARE_PEAK = HARDWARE_FIGURE + (int)ROOF_FIGURE_COUNT /* this and the following numbers: the
+                                                           peak of a format */
 };
 
 #define AT(member) .offset = offsetof(struct roof_hardware, member)
 #define TEXT(member) .type = ROOF_TYPE_TEXT, AT(member)
 /* A figure has its key and unit in its own table (roof_figure_key). */
-#define FIGURE(id) .type = ROOF_TYPE_GIVEN, .derived = HARDWARE_FIGURE + ROOF_FIGURE_##id
+#define FIGURE(id) .type = ROOF_TYPE_GIVEN, .derived = HARDWARE_FIGURE + (int)ROOF_FIGURE_##id
 #define PEAK(id)                                                                                   \
     .type = ROOF_TYPE_GIVEN, .unit = ROOF_UNIT_TFLOPS,                                             \
-    .derived = HARDWARE_PEAK + ROOF_PRECISION_##id
+    .derived = HARDWARE_PEAK + (int)ROOF_PRECISION_##id
 
 static const struct roof_field hardware_fields[] = {
     {.key = "id", TEXT(id), .width = -14},

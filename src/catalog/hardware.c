@@ -509,7 +509,8 @@ const char *roof_figure_meant(const char *word)
 
 static enum roof_status unknown_key(struct reader *r, const roof_json_value *item)
 {
-    const char *known[ROOF_FIGURE_COUNT + ROOF_PEAK_TABLE_COUNT + COUNT(word_keys) + COUNT(others)];
+    const char *known[(int)ROOF_FIGURE_COUNT + (int)ROOF_PEAK_TABLE_COUNT + COUNT(word_keys) +
+                      COUNT(others)];
     size_t count = 0;
     const char *const meant = roof_figure_meant(roof_json_key(item));
     if (meant != NULL) {

@@ -71,7 +71,7 @@ static enum roof_status unknown_figure(const char *key, struct roof_error *error
 {
     static const char *const peaks[ROOF_PEAK_TABLE_COUNT] = {
         "peak_tflops.FORMAT", "sparse_tflops.FORMAT", "vector_tflops.FORMAT", "flop_pj.FORMAT"};
-    const char *known[ROOF_FIGURE_COUNT + ROOF_PEAK_TABLE_COUNT];
+    const char *known[(int)ROOF_FIGURE_COUNT + (int)ROOF_PEAK_TABLE_COUNT];
     const char *const meant = roof_figure_meant(key);
     if (meant != NULL) {
         const bool peak = strcmp(meant, roof_peak_table_key(ROOF_PEAK_MATRIX)) == 0;

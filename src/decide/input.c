@@ -98,8 +98,8 @@ static const char *const kinds[] = {"any", "aggregated", "disaggregated", NULL};
 static const char *const objectives[] = {"balanced", "time",   "throughput", "latency",
                                          "cost",     "energy", NULL};
 
-static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
-#define ROW(id) [ROOF_INPUT_##id - ROOF_DIM_COUNT]
+static const struct roof_input inputs[(int)ROOF_INPUT_COUNT - (int)ROOF_DIM_COUNT] = {
+#define ROW(id) [(int)ROOF_INPUT_##id - (int) ROOF_DIM_COUNT]
     ROW(HARDWARE) =
         {.key = "hardware",
          .option = "hardware",
@@ -157,9 +157,10 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                         "serving stack whose kernels estimates use: best (default), trtllm, vllm, "
                         "sglang, aiter, llama.cpp",
                         SERVED(WORKLOAD)),
-    ROW(CACHE) = CHOICE(
-        "cache", cache, caches, 1, "cold|warm",
-        "estimate with operands in memory (cold, the default) or in the L2 cache (warm)", WORKLOAD),
+    ROW(CACHE) =
+        CHOICE("cache", cache, caches, 1, "cold|warm",
+               "estimate with operands in memory (cold, the default) or in the L2 cache (warm)",
+               WORKLOAD),
     ROW(QUANTIZE_INPUT) = CHOICE(
         "quantize_input", quantize_input, roof_quantize_names, 3, "none|static|dynamic|block",
         "how the input tensor is quantised; the estimate includes its time (default none)",

@@ -284,7 +284,7 @@ enum roof_status roof_request_open(struct roof_request *out, const struct roof_m
 static void add_host(struct roof_step_times *ttft, double host_s)
 {
     static const size_t values[] = {ROOF_STEP_EXPECTED, ROOF_STEP_LOW, ROOF_STEP_HIGH,
-                                    ROOF_STEP_EXPECTED_SHARE + ROOF_BOTTLENECK_OVERHEAD};
+                                    ROOF_STEP_EXPECTED_SHARE + (int)ROOF_BOTTLENECK_OVERHEAD};
     for (size_t i = 0; i < COUNT(values); i++) {
         ttft->value[values[i]] += host_s;
     }

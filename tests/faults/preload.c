@@ -572,7 +572,7 @@ int fileno(FILE *file)
 {
     NEXT(int, fileno, (FILE *))
     for (size_t i = 0; i < STREAMS; i++) {
-        if (streams[i].file == file && file != NULL) {
+        if (streams[i].file == file) {
             return streams[i].number;
         }
     }
