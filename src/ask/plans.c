@@ -152,11 +152,6 @@ static enum roof_status check_inputs(const struct roof_asking *a, struct roof_er
     if (a->question->model_name == NULL) {
         return roof_which_model(error);
     }
-    if (emit && roof_asking_has(a, ROOF_INPUT_KIND)) {
-        return roof_error_set(
-            error, ROOF_USAGE,
-            ROOF_KEY("emit") " writes aggregated plans only: leave out " ROOF_KEY("kind"));
-    }
     for (size_t i = 0; i < COUNT(unsaid) && emit; i++) {
         if (roof_asking_has(a, unsaid[i]) || (unsaid[i] == ROOF_INPUT_CLASS && classes)) {
             char name[ROOF_INPUT_NAME_SIZE];
@@ -186,6 +181,11 @@ static enum roof_status read_constraints(struct roof_plan_inputs *out, const str
     out->loss_given = loss != NULL;
     TRY(roof_read_choice(&choice, q, ROOF_INPUT_KIND, error));
     out->kind = (enum roof_plan_kind)choice;
+    if (out->kind == ROOF_PLAN_DISAGGREGATED && roof_asking_has(a, ROOF_INPUT_EMIT)) {
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("emit") " writes aggregated plans only: leave out " ROOF_KEY("kind"));
+    }
     if (loss != NULL) {
         TRY(roof_accuracy_find(&out->max_loss, loss, error));
     }

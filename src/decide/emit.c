@@ -356,7 +356,10 @@ static enum roof_status put_before(const struct emitter *e, const struct roof_pl
         roof_format_short(value[i], rate[i]);
     }
     if (isnan(rate[0])) {
-        roof_text_put(e->remark, "before quantisation, in bf16, it does not fit");
+        const int64_t each = p->devices / p->dp;
+        roof_text_printf(e->remark,
+                         "before quantisation, in bf16, this batch does not fit on %" PRId64 " %s",
+                         each, each == 1 ? "device" : "devices");
     } else {
         roof_text_printf(e->remark, "at that batch: %s tokens/s in bf16 before, %s in %s, %sx",
                          value[0], value[1], e->format->id,

@@ -41,7 +41,8 @@ enum roof_plan_rejection {
     ROOF_REJECTED_LOSS,  /**< typical loss above the allowed one */
     ROOF_REJECTED_DENSE, /**< pruned weights are not stored in the format */
     ROOF_REJECTED_NATIVE,  /**< a product runs at a wider format */
-    ROOF_REJECTED_SPLIT,   /**< the split does not divide the model, or the device lacks a figure */
+    ROOF_REJECTED_SPLIT,   /**< the split does not divide the model */
+    ROOF_REJECTED_FIGURE,  /**< a figure of the device is unknown: a link, or an energy */
     ROOF_REJECTED_MEMORY,  /**< does not fit, or the capacity is unknown */
     ROOF_REJECTED_UNKNOWN, /**< an operator has no time of the plan's basis */
     ROOF_REJECTED_LIMIT,   /**< misses one or more limits */

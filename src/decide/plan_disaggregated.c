@@ -223,7 +223,7 @@ static enum roof_status find_decodes(struct search *s, struct roof_plan plan)
     s->predictor.problem = &s->sent;
     const enum roof_status status = roof_plan_memory(&sent, &s->predictor, &plan);
     if (status != ROOF_OK) { /* draft tokens may use a link that is unknown */
-        s->out->rejected[ROOF_REJECTED_SPLIT] += status == ROOF_USAGE;
+        s->out->rejected[ROOF_REJECTED_FIGURE] += status == ROOF_USAGE;
         return status == ROOF_USAGE ? ROOF_OK : status;
     }
     for (size_t b = 0; b < q->batches && more.batch == 0; b++) {
@@ -251,11 +251,11 @@ static double copies_of(const struct roof_plan *plan)
     return (double)plan->split.attention_dp;
 }
 
-/* Returns the time from the arrival of a cache to the first token. Some engines compute that token
- * again in the decode copy and others transfer it, so the bound does not include it. */
-static double first_step(const struct roof_plan *decode)
+/* Returns the time to the first token: the prefill, the transfer of the cache, and the decode step
+ * that computes this token. Estimates, their ranges and bounds are sums of the same parts. */
+static double first_token(double prefill_s, double transfer_s, double step_s)
 {
-    return decode->basis == ROOF_PLAN_BOUND ? 0 : decode->step_s;
+    return prefill_s + transfer_s + step_s;
 }
 
 /* Returns how long a prompt occupies a copy; the host work of the engine before the first step
@@ -316,13 +316,12 @@ static void set_times(struct roof_plan *p, const struct roof_plan *prefill,
 {
     const double moved = p->prefill.transfer_s;
     const double later = (double)(q->base.generate - 1);
-    const double step = first_step(p);
-    p->ttft_near =
-        (prefill->ttft_near * prefill->ttft_s + p->near * step) / (prefill->ttft_s + moved + step);
-    p->ttft_s = prefill->ttft_s + moved + step;
-    p->ttft_low_s = prefill->ttft_low_s + moved + p->step_low_s;
-    p->ttft_high_s = prefill->ttft_high_s + moved + p->step_high_s;
-    p->bound_ttft_s = prefill->bound_ttft_s + moved;
+    const double near_s = prefill->ttft_near * prefill->ttft_s + p->near * p->step_s;
+    p->ttft_s = first_token(prefill->ttft_s, moved, p->step_s);
+    p->ttft_near = near_s / p->ttft_s;
+    p->ttft_low_s = first_token(prefill->ttft_low_s, moved, p->step_low_s);
+    p->ttft_high_s = first_token(prefill->ttft_high_s, moved, p->step_high_s);
+    p->bound_ttft_s = first_token(prefill->bound_ttft_s, moved, p->bound_step_s);
     p->e2e_s = p->ttft_s + later * p->tpot_s;
     p->bound_e2e_s = p->bound_ttft_s + later * p->bound_tpot_s;
     p->memory_bytes = fmax(p->memory_bytes, prefill->memory_bytes);
@@ -367,14 +366,14 @@ static bool join(struct roof_plan *out, const struct half *prefill, const struct
         return false;
     }
     struct roof_share share =
-        share_of(prefill, decode, busy_s(&prefill->plan, q), first_step(d), d->tpot_s, &way, q);
+        share_of(prefill, decode, busy_s(&prefill->plan, q), d->step_s, d->tpot_s, &way, q);
     share.devices = devices;
     const int64_t copies = roof_prefill_copies(&share);
     if (copies == 0) { /* the usual case, in which no plan is made */
         return false;
     }
-    const struct roof_share bound =
-        share_of(prefill, decode, prefill->plan.bound_ttft_s, 0, d->bound_tpot_s, &way, q);
+    const struct roof_share bound = share_of(prefill, decode, prefill->plan.bound_ttft_s,
+                                             d->bound_step_s, d->bound_tpot_s, &way, q);
     *p = *d;
     p->engines = engines;
     p->prefill = way;
@@ -456,6 +455,7 @@ static enum roof_status run(struct search *s, const struct roof_plan *plan)
     const struct roof_plan_problem *const q = s->problem;
     const int64_t most = q->devices[q->device_counts - 1];
     struct roof_plan half = *plan;
+    struct roof_link link;
     for (size_t i = 0; i < s->splits->count; i++) {
         half.split = s->splits->split[i];
         if (roof_split_devices(&half.split) < most) {
@@ -469,8 +469,11 @@ static enum roof_status run(struct search *s, const struct roof_plan *plan)
             TRY(add_best(s, i, q->devices[n]));
         }
     }
-    /* Copies of both kinds may be too large together, or the link is unknown. */
-    s->out->rejected[ROOF_REJECTED_SPLIT] += s->out->count == 0;
+    if (s->out->count == 0) { /* the link is unknown, or copies of both kinds are too large */
+        const bool linked = roof_hardware_link(&link, q->hardware[plan->hardware], (double)most, 2,
+                                               NULL) == ROOF_OK;
+        s->out->rejected[linked ? ROOF_REJECTED_SPLIT : ROOF_REJECTED_FIGURE]++;
+    }
     return ROOF_OK;
 }
 

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/base.h"
+#include "predict/power.h"
 #include "predict/unexpected.h"
 
 /* --- engines and their stacks --------------------------------------------------------------- */
@@ -226,6 +227,21 @@ static void drop_unknown(struct roof_plan_options *out)
     out->against = kept == 0 ? ROOF_REJECTED_UNKNOWN : ROOF_REJECTED_COUNT;
 }
 
+/* Returns why a plan has no prediction, if it has none although its sizes are valid: a link of its
+ * devices is unknown, or energies that a power cap needs. */
+static enum roof_plan_rejection against_known(const struct roof_plan *plan,
+                                              const struct roof_plan_problem *q)
+{
+    const struct roof_hardware *const hardware = q->hardware[plan->hardware];
+    const double devices = (double)roof_split_devices(&plan->split);
+    struct roof_link link;
+    return roof_power_capped(hardware) ||
+                   (devices > 1 &&
+                    roof_hardware_link(&link, hardware, devices, devices, NULL) != ROOF_OK)
+               ? ROOF_REJECTED_FIGURE
+               : ROOF_REJECTED_SPLIT;
+}
+
 /* Predicts requests in a closed loop. */
 static enum roof_status predict_requests(struct roof_plan_options *out,
                                          struct roof_plan_predictor *p,
@@ -240,6 +256,7 @@ static enum roof_status predict_requests(struct roof_plan_options *out,
     roof_plan_scenario(&asked, plan, q);
     enum roof_status status = roof_scenario_resolve(&asked, model, p->error);
     if (status == ROOF_OK) {
+        out->against = against_known(plan, q);
         status = roof_request_open(&request, model, &asked, q->hardware[plan->hardware], &p->memo,
                                    &choice->stacks, p->error);
     }
@@ -307,6 +324,7 @@ static enum roof_status predict_phases(struct roof_plan_options *out, struct roo
     roof_plan_scenarios(&prefill, &decode, plan, q);
     enum roof_status status = roof_scenario_resolve(&decode, model, p->error);
     if (status == ROOF_OK) {
+        out->against = against_known(plan, q);
         status = roof_phase_run(&step, model, &decode, q->hardware[plan->hardware], &p->memo,
                                 &choice->stacks, p->error);
     }

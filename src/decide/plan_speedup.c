@@ -77,6 +77,8 @@ static enum roof_status compare_phases(struct roof_plan_speedup *out,
             TRY(roof_predict_model(&model_prediction[i], plans->model[plan[i]->serving],
                                    &phase[decode], problem->hardware[plan[i]->hardware], error));
             *fits[i] = model_prediction[i].fits; /* the decode step comes last */
+            (decode == 0 ? out->prefill_step_s : out->decode_step_s)[i] =
+                model_prediction[i].expected_step_s;
         }
         TRY(roof_speedup(decode == 0 ? &out->prefill : &out->decode, &side[0], &side[1], error));
     }

@@ -20,6 +20,10 @@ struct roof_plan_speedup {
     enum roof_fit to_fits;
     struct roof_speedup prefill; /**< the speedup of a single prompt */
     struct roof_speedup decode;  /**< the speedup of a step of the batch */
+    /** Expected steps of both phases, of `from` and `to`. Unlike the sums of kernels above, they
+     * have the host time of the engine, and kernels that begin before the previous ones end. */
+    double prefill_step_s[2];
+    double decode_step_s[2];
     /** The least batch at which an operator of `decode` is compute-bound on the `to` side, so that
      * fewer bytes stop helping; NAN: none. */
     double compute_bound_batch[ROOF_GRAPH_MAX];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Reports the best plan: its figures, why it is first, and the commands that predict it. */
+/* Reports the best plan: its figures, and the commands that predict it. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +15,6 @@
 #include "report/media_report.h"
 #include "report/plan_parts.h"
 #include "report/published_report.h"
-#include "report/speedup_report.h"
 
 /* --- its figures --------------------------------------------------------------------------- */
 
@@ -106,11 +105,17 @@ static void put_partly(struct roof_text *out, const struct roof_plan *plan)
 
 /* Writes the parts of the time to first token of a disaggregated plan, and the utilization of its
  * copies. */
-static void put_way(struct roof_text *out, const struct roof_plan *plan, int64_t generate)
+static void put_way(struct roof_text *out, const struct roof_plan *plan,
+                    const struct roof_plan_problem *problem)
 {
     const struct roof_plan_prefill *const way = &plan->prefill;
+    const int64_t generate = problem->base.generate;
+    const double host_s =
+        plan->basis == ROOF_PLAN_BOUND ? 0 : problem->base.host_time[plan->stack].request_s;
+    const size_t line = out->length;
     char prefill[ROOF_QUANTITY_SIZE];
     char together[48] = "";
+    char host[ROOF_QUANTITY_SIZE];
     char transfer[ROOF_QUANTITY_SIZE];
     char bytes[ROOF_QUANTITY_SIZE];
     char link[ROOF_QUANTITY_SIZE];
@@ -124,16 +129,23 @@ static void put_way(struct roof_text *out, const struct roof_plan *plan, int64_t
     if (way->batch > 1) {
         (void)snprintf(together, sizeof together, " (%" PRId64 " at once)", way->batch);
     }
+    roof_text_printf(out, "  first token: prefill %s%s",
+                     roof_format_quantity(prefill, way->prefill_s - host_s, ROOF_UNIT_MILLISECONDS),
+                     together);
+    if (host_s > 0) {
+        roof_text_printf(out, ", host %s",
+                         roof_format_quantity(host, host_s, ROOF_UNIT_MILLISECONDS));
+    }
+    roof_text_printf(out, ", %s of KV cache sent in %s, one decode step",
+                     roof_format_quantity(bytes, way->kv_bytes, ROOF_UNIT_BYTES),
+                     roof_format_quantity(transfer, way->transfer_s, ROOF_UNIT_MILLISECONDS));
+    roof_text_fold(out, line, 15);
     roof_text_printf(
         out,
-        "  first token: prefill %s%s, %s of KV cache sent in %s%s\n  link:        %s per "
+        "\n  link:        %s per "
         "device "
         "%s\n  capacity:    %s requests/s in prefill, %s in decode, if all copies are busy\n  per "
         "user:    %" PRId64 " tokens in %s + %" PRId64 " x %s\n",
-        roof_format_quantity(prefill, way->prefill_s, ROOF_UNIT_MILLISECONDS), together,
-        roof_format_quantity(bytes, way->kv_bytes, ROOF_UNIT_BYTES),
-        roof_format_quantity(transfer, way->transfer_s, ROOF_UNIT_MILLISECONDS),
-        plan->basis == ROOF_PLAN_BOUND ? "" : ", one decode step",
         roof_format_quantity(link, way->link, ROOF_UNIT_GB_PER_S),
         way->network ? "between nodes (network_gb_s), as the plan needs several"
                      : "inside one node (link_gb_s)",
@@ -323,9 +335,64 @@ void roof_plan_put_notes(struct roof_text *out, const struct roof_plan *plan,
     }
 }
 
-void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
+/* Two plans are close if their objectives differ by at most this fraction. A shorter time per token
+ * matters if it is at most this fraction of the other. */
+#define CLOSE 0.01
+#define SHORTER 0.75
+
+/* Returns the fraction by which the objective of a plan differs from that of the best one. */
+static double distance(const struct roof_plan *plan, const struct roof_plan *best,
+                       const struct roof_plan_problem *problem)
+{
+    return fabs(
+        roof_plan_score(plan, problem->objective) / roof_plan_score(best, problem->objective) - 1);
+}
+
+/* Returns how many merits a plan has that nearly equals the best one by the objective: less
+ * accuracy loss, and much less time per token. */
+static int merits_of(const struct roof_plan *plan, const struct roof_plan *best,
+                     const struct roof_plan_problem *problem)
+{
+    const bool close = plan->basis == best->basis && distance(plan, best, problem) <= CLOSE;
+    return !close ? 0 : (plan->loss < best->loss) + (plan->tpot_s <= SHORTER * best->tpot_s);
+}
+
+/* Names the plan that nearly equals the best one and has the most merits: "  within 0.3%: rank 3,
+ * fp8, 13.95 ms per token, accuracy loss <1%". */
+static void put_close(struct roof_text *out, const struct roof_plans *plans,
+                      const struct roof_plan_problem *problem)
+{
+    const struct roof_plan *const best = &plans->plan[0];
+    size_t found = 0;
+    int most = 0;
+    for (size_t i = 1; i < plans->count; i++) {
+        const int merits = merits_of(&plans->plan[i], best, problem);
+        found = merits > most ? i : found;
+        most = merits > most ? merits : most;
+    }
+    if (found > 0) {
+        const struct roof_plan *const p = &plans->plan[found];
+        struct roof_plan_row row;
+        char tpot[ROOF_QUANTITY_SIZE];
+        roof_plan_name(&row, p, (int)found + 1, problem);
+        roof_text_printf(out, "  within %.1f%%: rank %zu, %s",
+                         fmax(0.1, ceil(1000 * distance(p, best, problem)) / 10), found + 1,
+                         row.formats);
+        if (p->hardware != best->hardware) {
+            roof_text_printf(out, " on %s", row.hardware);
+        }
+        if (!isnan(p->tpot_s)) {
+            roof_text_printf(out, ", %s per token",
+                             roof_format_quantity(tpot, p->tpot_s, ROOF_UNIT_MILLISECONDS));
+        }
+        roof_text_printf(out, ", accuracy loss %s\n", roof_accuracy_name(p->loss));
+    }
+}
+
+void roof_plan_put_best(struct roof_text *out, const struct roof_plans *plans,
                         const struct roof_plan *asked, const struct roof_plan_problem *problem)
 {
+    const struct roof_plan *const plan = &plans->plan[0];
     const bool requests = problem->base.generate > 0;
     const bool bound = plan->basis == ROOF_PLAN_BOUND;
     const char *const note = note_of(plan, requests);
@@ -337,6 +404,7 @@ void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
     roof_text_put(out, plan->prefill.copies > 0 ? ",\n    " : ", ");
     roof_plan_describe_load(out, plan, problem);
     roof_text_put(out, "\n");
+    put_close(out, plans, problem);
     put_unlimited(out, plan, problem);
     roof_text_printf(out, "  engines:     %s\n",
                      *row.engines == '\0' ? ROOF_PLAN_NO_ENGINE : row.engines);
@@ -346,7 +414,7 @@ void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
         put_expected(out, plan, note);
     }
     put_asked(out, plan, asked);
-    put_way(out, plan, problem->base.generate);
+    put_way(out, plan, problem);
     put_host_time(out, plan, problem);
     if (requests) {
         put_arrivals(out, plan);
@@ -588,130 +656,4 @@ void roof_plan_put_commands(struct roof_text *out, const struct roof_plan *plan,
         put_command(out, &row, problem, &scenario[0]);
         put_command(out, &row, problem, &scenario[1]);
     }
-}
-
-/* The most operators that are named; operators with a new bottleneck are also named. */
-#define TOP_OPERATORS 4
-
-/* --- why ----------------------------------------------------------------------------------- */
-
-/* Returns the format of times that are compared before and after a change. */
-static struct roof_time_look look_of(const struct roof_gain *gain)
-{
-    return roof_time_look(fmax(gain->from_s, gain->to_s), ROOF_UNIT_MILLISECONDS);
-}
-
-/* Writes "  decode step  41.200 -> 20.700 ms, 1.99x; time saved: memory 91.0%, kernels 9.0%", on
- * two lines or more. */
-static void put_phase(struct roof_text *out, const char *label, const struct roof_gain *gain)
-{
-    const double saved = gain->from_s - gain->to_s;
-    const struct roof_time_look look = look_of(gain);
-    char from[ROOF_QUANTITY_SIZE];
-    char to[ROOF_QUANTITY_SIZE];
-    if (isnan(saved)) {
-        roof_text_printf(out, "  %-15s one side has no time\n", label);
-        return;
-    }
-    roof_text_printf(out, "  %-15s %s -> %s ms, %.2fx", label,
-                     roof_time_text(from, gain->from_s, &look),
-                     roof_time_text(to, gain->to_s, &look), gain->speedup);
-    const size_t end = out->length;
-    roof_speedup_report_shares(out, gain,
-                               saved < 0 ? ";\n                  time lost: "
-                                         : ";\n                  time saved: ");
-    if (out->length > end) {
-        roof_text_fold(out, end + strlen(";\n"), 20);
-    }
-    roof_text_put(out, "\n");
-}
-
-static bool is_bound(const struct roof_plan_speedup *speedup)
-{
-    return speedup->to.basis == ROOF_PLAN_BOUND;
-}
-
-/* Returns the gain of an operator, or the total, in the times that rank the plan. */
-static const struct roof_gain *gain_of(const struct roof_speedup_row *row,
-                                       const struct roof_plan_speedup *speedup)
-{
-    return is_bound(speedup) ? &row->bound : &row->expected;
-}
-
-/* The column for the bottlenecks of an operator. */
-#define OPERATOR_BOUND 51
-
-/* Writes an operator of the step: "  gate_up_proj  9.175 -> 4.897 ms  1.87x; lower bound: compute
- * from batch 389". */
-static void put_operator(struct roof_text *out, const struct roof_plan_speedup *speedup, size_t i)
-{
-    const struct roof_speedup_row *const row = &speedup->decode.row[i];
-    const struct roof_gain *const gain = gain_of(row, speedup);
-    const enum roof_bottleneck before =
-        is_bound(speedup) ? row->from_bottleneck : row->expected_from_bottleneck;
-    const enum roof_bottleneck after =
-        is_bound(speedup) ? row->to_bottleneck : row->expected_to_bottleneck;
-    const double batch = speedup->compute_bound_batch[i];
-    const size_t start = out->length;
-    char from[ROOF_QUANTITY_SIZE];
-    char to[ROOF_QUANTITY_SIZE];
-    const struct roof_time_look look = look_of(gain_of(&speedup->decode.total, speedup));
-    roof_text_printf(out, "    %-16s %8s -> %8s ms  %.2fx", row->name,
-                     roof_time_text(from, gain->from_s, &look),
-                     roof_time_text(to, gain->to_s, &look), gain->speedup);
-    roof_text_printf(out, "  %s", roof_bottleneck_name(before));
-    if (before != after) {
-        roof_text_printf(out, " -> %s", roof_bottleneck_name(after));
-    }
-    if (batch > 1) {
-        roof_text_printf(out, "; lower bound: compute from batch %.0f", batch);
-    } else if (!isnan(batch)) {
-        roof_text_put(out, "; lower bound: compute");
-    }
-    roof_text_put(out, "\n");
-    roof_text_fold(out, start, OPERATOR_BOUND);
-}
-
-/* Writes the operators that save most of a step, and those with a new bottleneck. */
-static void put_operators(struct roof_text *out, const struct roof_plan_speedup *speedup)
-{
-    const struct roof_speedup *const s = &speedup->decode;
-    bool used[ROOF_GRAPH_MAX] = {false};
-    for (size_t n = 0; n < TOP_OPERATORS && n < s->count; n++) {
-        size_t most = s->count;
-        double saved = 0;
-        for (size_t i = 0; i < s->count; i++) {
-            const double one =
-                gain_of(&s->row[i], speedup)->from_s - gain_of(&s->row[i], speedup)->to_s;
-            if (!used[i] && one > saved) {
-                most = i;
-                saved = one;
-            }
-        }
-        if (most < s->count) {
-            used[most] = true;
-            put_operator(out, speedup, most);
-        }
-    }
-    for (size_t i = 0; i < s->count; i++) {
-        const struct roof_speedup_row *const row = &s->row[i];
-        const bool changed = is_bound(speedup)
-                                 ? row->from_bottleneck != row->to_bottleneck
-                                 : row->expected_from_bottleneck != row->expected_to_bottleneck;
-        if (!used[i] && changed) {
-            put_operator(out, speedup, i);
-        }
-    }
-}
-
-void roof_plan_put_why(struct roof_text *out, const struct roof_plan_speedup *speedup)
-{
-    roof_text_printf(out, "\nWhy %s: compared with %s\nat the same split and batch%s\n",
-                     speedup->to_name, speedup->from_name,
-                     speedup->from_fits == ROOF_FIT_NO ? " (which would not fit in memory)" : "");
-    put_phase(out, "one prefill", gain_of(&speedup->prefill.total, speedup));
-    put_phase(out, speedup->to.split.pp > 1 ? "one decode pass" : "one decode step",
-              gain_of(&speedup->decode.total, speedup));
-    put_operators(out, speedup);
-    roof_speedup_report_legend(out, !is_bound(speedup));
 }

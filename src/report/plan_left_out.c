@@ -83,12 +83,42 @@ static void put_limit(struct roof_text *out, enum roof_plan_limit limit, double 
     }
 }
 
+/* Returns the link that is unknown on a device, by its key; NULL: none of those that plans may use.
+ */
+static const char *unknown_link(const struct roof_plan_problem *problem,
+                                const struct roof_hardware *hardware)
+{
+    const double most = (double)problem->devices[problem->device_counts - 1];
+    struct roof_link link;
+    return roof_hardware_link(&link, hardware, 2, 2, NULL) != ROOF_OK      ? "link_gb_s"
+           : roof_hardware_link(&link, hardware, most, 2, NULL) != ROOF_OK ? "network_gb_s"
+                                                                           : NULL;
+}
+
+/* Names the first unknown link of a device, and the option that gives it; false: there is none. */
+static bool name_figure(char out[ROOF_PLAN_REASON_SIZE], const struct roof_plan_problem *problem)
+{
+    for (size_t h = 0; h < problem->hardware_count; h++) {
+        const char *const key = unknown_link(problem, problem->hardware[h]);
+        if (key != NULL) {
+            (void)snprintf(out, ROOF_PLAN_REASON_SIZE, "%s%s%s is unknown: --set %s=VALUE", key,
+                           problem->hardware_count > 1 ? " of " : "",
+                           problem->hardware_count > 1 ? problem->hardware[h]->id : "", key);
+            return true;
+        }
+    }
+    return false;
+}
+
 const char *roof_plan_reason(char out[ROOF_PLAN_REASON_SIZE], enum roof_plan_rejection reason,
                              const struct roof_plans *plans,
                              const struct roof_plan_problem *problem)
 {
     const struct roof_engines *const engines = problem->engines;
     const char *published = NULL;
+    if (reason == ROOF_REJECTED_FIGURE && name_figure(out, problem)) {
+        return out;
+    }
     for (size_t i = 0; i < engines->servings && reason == ROOF_REJECTED_WIDER; i++) {
         if (plans->model[i] != NULL && roof_serving_published(&engines->serving[i])) {
             published = roof_plan_of_gguf(problem) ? "a GGUF file"
@@ -275,7 +305,7 @@ static void put_lacking(struct roof_text *out, const struct roof_plan_answer *an
                          "memory_gb=VALUE\n",
                          hardware->id);
     }
-    if (answer->plans.rejected[ROOF_REJECTED_SPLIT] > 0 &&
+    if (answer->plans.rejected[ROOF_REJECTED_FIGURE] > 0 &&
         roof_hardware_link(&link, hardware, 2, 2, NULL) != ROOF_OK) {
         roof_text_printf(out,
                          "The link of %s is unknown, and several devices need it: give --set "

@@ -14,9 +14,9 @@
 /* The text in place of a plan's engines if none is known. */
 #define ROOF_PLAN_NO_ENGINE "none of those known here runs on it"
 
-/* Writes the figures of the best plan, expected ones or its bounds, and those for the requested
+/* Writes the figures of the first plan, expected ones or its bounds, and those for the requested
  * number of requests, unless the batch of `asked` is 0. */
-void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
+void roof_plan_put_best(struct roof_text *out, const struct roof_plans *plans,
                         const struct roof_plan *asked, const struct roof_plan_problem *problem);
 
 /* Writes notes on the figures of a plan: the fraction that is estimated from other devices, the
@@ -66,7 +66,8 @@ void roof_plan_put_no_engine(struct roof_text *out, const struct roof_plan_probl
                              size_t hardware);
 
 /* Returns, in `out`, why candidates are rejected. If the reason is the published checkpoint, its
- * format is named: "not smaller than the published checkpoint (fp8_block128)". */
+ * format is named: "not smaller than the published checkpoint (fp8_block128)". An unknown link is
+ * named by its key. */
 #define ROOF_PLAN_REASON_SIZE 128
 const char *roof_plan_reason(char out[ROOF_PLAN_REASON_SIZE], enum roof_plan_rejection reason,
                              const struct roof_plans *plans,

@@ -173,7 +173,7 @@ void roof_plan_report_text(struct roof_text *out, const struct roof_plan_answer 
     if (plans->count == 0) {
         roof_plan_put_nothing(out, answer);
     } else {
-        roof_plan_put_best(out, &plans->plan[0], &answer->asked, problem);
+        roof_plan_put_best(out, plans, &answer->asked, problem);
         if (answer->explained) {
             roof_plan_put_why(out, &answer->speedup);
         }

@@ -36,11 +36,22 @@ struct rows {
     size_t shown; /* number of rows so far */
 };
 
+/* Tells whether two plans have as many prefill copies for each decode copy, of the same kind and
+ * with the same transfer. */
+static bool same_prefills(const struct roof_plan *a, const struct roof_plan *b)
+{
+    const struct roof_plan_prefill *const x = &a->prefill;
+    const struct roof_plan_prefill *const y = &b->prefill;
+    return (x->copies == 0 && y->copies == 0) ||
+           (x->copies * b->dp == y->copies * a->dp && x->batch == y->batch &&
+            memcmp(&x->split, &y->split, sizeof x->split) == 0 && x->network == y->network);
+}
+
 static bool same_copies(const struct roof_plan *a, const struct roof_plan *b)
 {
     return a->hardware == b->hardware && a->serving == b->serving &&
            memcmp(&a->split, &b->split, sizeof a->split) == 0 && a->batch == b->batch &&
-           a->prefill.copies == 0 && b->prefill.copies == 0;
+           same_prefills(a, b);
 }
 
 /* Tells whether a plan is one of the rows. */

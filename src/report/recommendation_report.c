@@ -132,42 +132,50 @@ static void put_crossovers(struct roof_text *out, const struct roof_crossovers *
     }
 }
 
-static void put_best(struct roof_text *out, const struct roof_candidate *best, bool by_expected)
+/* Returns the format with the shortest expected time if another one has the least lower bound;
+ * NULL: there is none, or the ranking is not by speed. */
+static const struct roof_candidate *expected_best(const struct roof_recommendation *r)
 {
+    const struct roof_candidate *best = &r->candidate[0];
+    bool by_speed = true;
+    for (size_t i = 0; i < r->count; i++) {
+        const struct roof_candidate *const c = &r->candidate[i];
+        by_speed = by_speed && !(c->ranked_s < r->candidate[0].ranked_s);
+        if (!(best->prediction.expected_s <= c->prediction.expected_s) &&
+            !isnan(c->prediction.expected_s)) {
+            best = c;
+        }
+    }
+    return by_speed && best != &r->candidate[0] ? best : NULL;
+}
+
+/* Names the best format, and in the same sentence the one that is faster by expected times. */
+static void put_best(struct roof_text *out, const struct roof_recommendation *r, bool by_expected)
+{
+    const struct roof_candidate *const best = &r->candidate[0];
+    const struct roof_candidate *const other = expected_best(r);
+    const char *const name = roof_format(best->format)->name;
+    const size_t from = out->length;
     char time[ROOF_QUANTITY_SIZE];
-    roof_text_printf(out, "Use %s (%s): %s%s, %.2fx over fp16, accuracy loss %s.\n",
-                     roof_format(best->format)->name, best->method,
+    roof_text_printf(out, "Use %s (%s)%s: %s%s, %.2fx over fp16, accuracy loss %s", name,
+                     best->method, other == NULL ? "" : " by lower bounds",
                      roof_format_quantity(time, best->ranked_s, ROOF_UNIT_MICROSECONDS),
                      by_expected ? " expected" : " at least",
                      by_expected ? best->expected_speedup : best->speedup,
                      roof_accuracy_name(best->loss));
-    if (*best->engine_format != '\0') {
-        roof_text_printf(out, "%s calls it %s (options: roofline list engines %s).\n", best->engine,
-                         best->engine_format, best->engine);
-    }
-}
-
-/* Names the format with the shortest expected time, if another one has the least lower bound. */
-static void put_expected_best(struct roof_text *out, const struct roof_recommendation *r)
-{
-    const struct roof_candidate *best = NULL;
-    char time[ROOF_QUANTITY_SIZE];
-    for (size_t i = 0; i < r->count; i++) {
-        const struct roof_candidate *const c = &r->candidate[i];
-        if (c->ranked_s < r->candidate[0].ranked_s) { /* the ranking is not by speed */
-            return;
-        }
-        if (!isnan(c->prediction.expected_s) &&
-            (best == NULL || c->prediction.expected_s < best->prediction.expected_s)) {
-            best = c;
-        }
-    }
-    if (best != NULL && best != &r->candidate[0]) {
+    roof_text_put(out, other == NULL ? "." : ",");
+    roof_text_fold(out, from, 4);
+    if (other != NULL) {
         roof_text_printf(
-            out, "By expected time, %s is the fastest: %s, %.2fx over fp16, accuracy loss %s.\n",
-            roof_format(best->format)->name,
-            roof_format_quantity(time, best->prediction.expected_s, ROOF_UNIT_MICROSECONDS),
-            best->expected_speedup, roof_accuracy_name(best->loss));
+            out, "\n  or %s by expected times: %s, %.2fx over fp16, accuracy loss %s.",
+            roof_format(other->format)->name,
+            roof_format_quantity(time, other->prediction.expected_s, ROOF_UNIT_MICROSECONDS),
+            other->expected_speedup, roof_accuracy_name(other->loss));
+    }
+    roof_text_put(out, "\n");
+    if (*best->engine_format != '\0') {
+        roof_text_printf(out, "%s calls %s %s (options: roofline list engines %s).\n", best->engine,
+                         other == NULL ? "it" : name, best->engine_format, best->engine);
     }
 }
 
@@ -244,8 +252,7 @@ void roof_report_recommendation_text(struct roof_text *out,
     roof_text_fold(out, title, 4);
     roof_text_put(out, "\n\n");
     if (recommendation->count > 0) {
-        put_best(out, &recommendation->candidate[0], by_expected);
-        put_expected_best(out, recommendation);
+        put_best(out, recommendation, by_expected);
         if (recommendation->lent) {
             roof_text_printf(
                 out,

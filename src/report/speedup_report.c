@@ -16,16 +16,38 @@ static const char *time_of(char out[ROOF_QUANTITY_SIZE], double s)
     return isnan(s) ? "-" : s == 0 ? "0" : roof_format_quantity(out, s, ROOF_UNIT_MICROSECONDS);
 }
 
-/* Tells whether gains and losses cancel, so that shares of their sum are meaningless. */
+/* The times that causes save together, and that others lose. */
+struct balance {
+    double saved_s;
+    double lost_s;
+};
+
+static struct balance balance_of(const struct roof_gain *gain)
+{
+    struct balance b = {0};
+    for (int i = 0; i < ROOF_CAUSE_COUNT; i++) {
+        b.saved_s += gain->saved_s[i] > 0 ? gain->saved_s[i] : 0;
+        b.lost_s -= gain->saved_s[i] < 0 ? gain->saved_s[i] : 0;
+    }
+    return b;
+}
+
+/* Tells whether gains and losses are so close that shares of their difference are misleading. */
 static bool cancels(const struct roof_gain *gain)
 {
-    double saved = 0;
-    double lost = 0;
-    for (int i = 0; i < ROOF_CAUSE_COUNT; i++) {
-        saved += gain->saved_s[i] > 0 ? gain->saved_s[i] : 0;
-        lost -= gain->saved_s[i] < 0 ? gain->saved_s[i] : 0;
-    }
-    return fmin(saved, lost) > 0.5 * fabs(saved - lost);
+    const struct balance b = balance_of(gain);
+    return fmin(b.saved_s, b.lost_s) > 0.5 * fabs(b.saved_s - b.lost_s);
+}
+
+/* Says why shares are left out: "losses are 40% of the gains". */
+static void put_cancelled(struct roof_text *out, const struct roof_gain *gain, const char *of)
+{
+    const struct balance b = balance_of(gain);
+    const bool saves = b.saved_s >= b.lost_s;
+    roof_text_printf(out, "Shares%s are left out because %s are %.0f%% of the %s.\n", of,
+                     saves ? "losses" : "gains",
+                     100 * fmin(b.saved_s, b.lost_s) / fmax(b.saved_s, b.lost_s),
+                     saves ? "gains" : "losses");
 }
 
 /* Writes the fraction of the total saved time; lost time is negative. Returns a text. */
@@ -160,7 +182,12 @@ static void put_causes(struct roof_text *out, const struct roof_speedup_row *tot
                   "\nShares are averaged over all orders of the changes; alone: the speedup by "
                   "this change only.\n");
     if (cancels(bound) || cancels(real)) {
-        roof_text_put(out, "Shares are left out because gains and losses nearly cancel.\n");
+        if (expected && cancels(bound)) {
+            put_cancelled(out, bound, " of the lower bound");
+        }
+        if (cancels(real)) {
+            put_cancelled(out, real, expected ? " of the expected time" : "");
+        }
     } else if (opposes(bound) || opposes(real)) {
         roof_text_put(out, "A negative share is time lost, so the other shares add up to more than "
                            "100%.\n");

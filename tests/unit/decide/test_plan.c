@@ -189,6 +189,9 @@ static const struct roof_model *stored(const struct roof_plan_problem *q, size_t
     return copy;
 }
 
+/* Tells whether the last prediction was refused because a link is unknown. */
+static bool unlinked;
+
 static struct roof_model_prediction *infer_plan(const struct roof_plan_problem *q,
                                                 const struct roof_plan *p, bool prefill,
                                                 enum roof_status *status)
@@ -202,6 +205,7 @@ static struct roof_model_prediction *infer_plan(const struct roof_plan_problem *
     if (*status != ROOF_OK && *status != ROOF_USAGE) {
         fail_msg("%s", error.message);
     }
+    unlinked = strstr(error.message, "_gb_s") != NULL;
     return &model_prediction;
 }
 
@@ -219,6 +223,7 @@ static struct roof_model_prediction *infer_request(const struct roof_plan_proble
     if (*status != ROOF_OK && *status != ROOF_USAGE) {
         fail_msg("%s", error.message);
     }
+    unlinked = strstr(error.message, "_gb_s") != NULL;
     return &model_prediction;
 }
 
@@ -322,7 +327,7 @@ static enum roof_plan_rejection predict_request(struct roof_plan *p,
     enum roof_status status = ROOF_OK;
     const struct roof_model_prediction *i = infer_request(q, p, &status);
     if (status != ROOF_OK) {
-        return ROOF_REJECTED_SPLIT;
+        return unlinked ? ROOF_REJECTED_FIGURE : ROOF_REJECTED_SPLIT;
     }
     for (int prefill = 0; prefill < 2 && q->native_only; prefill++) {
         if (!native(infer_plan(q, p, prefill == 1, &status))) {
@@ -369,7 +374,7 @@ static enum roof_plan_rejection predict(struct roof_plan *p, const struct roof_p
     }
     const struct roof_model_prediction *i = infer_plan(q, p, false, &status);
     if (status != ROOF_OK) {
-        return ROOF_REJECTED_SPLIT;
+        return unlinked ? ROOF_REJECTED_FIGURE : ROOF_REJECTED_SPLIT;
     }
     if (q->native_only && !native(i)) {
         return ROOF_REJECTED_NATIVE;
