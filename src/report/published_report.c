@@ -218,6 +218,42 @@ void roof_report_model_basis(struct roof_text *out, const struct roof_model_pred
     }
 }
 
+/* Returns the stacks of engines whose kernels a device has, a bit for each. */
+static unsigned stacks_of(const struct roof_hardware *hardware)
+{
+    const struct roof_calibration *const c = hardware->calibration;
+    unsigned stacks = 0;
+    for (size_t i = 0; c != NULL && i < c->count; i++) {
+        stacks |= 1U << c->fit[i].stack;
+    }
+    return stacks & ~(1U << ROOF_STACK_BEST | 1U << ROOF_STACK_LLAMA_CPP);
+}
+
+void roof_report_fastest(struct roof_text *out, const struct roof_model_prediction *model)
+{
+    const struct roof_scenario *const s = &model->scenario;
+    unsigned stacks = stacks_of(model->total.hardware);
+    const double expected_s = fmax(model->expected_step_s, model->expected_e2e_s);
+    if (s->common.stack != ROOF_STACK_BEST || stacks == 0 || isnan(expected_s)) {
+        return;
+    }
+    roof_text_put(out, "\n");
+    const size_t from = out->length;
+    roof_text_printf(out,
+                     "Note: the expected time uses the fastest measured kernels of any engine%s; "
+                     "for one engine:",
+                     s->host_time_said == NULL ? ", without an engine's host time" : "");
+    const char *before = " --stack ";
+    for (int stack = 0; stacks != 0; stacks &= ~(1U << stack++)) {
+        if ((stacks >> stack & 1U) != 0) {
+            roof_text_printf(out, "%s%s", before, roof_stack_name((enum roof_stack)stack));
+            before = "|";
+        }
+    }
+    roof_text_put(out, ".\n");
+    roof_text_fold(out, from, 0);
+}
+
 void roof_report_device_basis(struct roof_text *out, const struct roof_hardware *hardware,
                               const struct roof_hardware *product)
 {
