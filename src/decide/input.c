@@ -801,7 +801,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(SUMMARY) = {.option = "summary",
                     .kind = ROOF_INPUT_FLAG,
                     .max = 1,
-                    .help = "print error statistics instead of rows (text and json always do)",
+                    .help = "print statistics of the errors without the rows (json always does)",
                     .commands = ROOF_COMMAND_COMPARE | ROOF_COMMAND_MONITOR},
     ROW(GROUP_BY) = {.option = "group-by",
                      .kind = ROOF_INPUT_TEXT,
