@@ -153,11 +153,10 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
          .help = "power limit per device in watts; needs constant_w (W), byte_pj and flop_pj (pJ)",
          .commands = SERVED(WORKLOAD),
          .group = ROOF_GROUP_DEVICE},
-    ROW(STACK) =
-        CHOICE("stack", stack, roof_stack_names, ROOF_STACK_COUNT - 1, "NAME",
-               "serving stack of estimates: best (default; the fastest kernels of any), trtllm, "
-               "vllm, sglang, aiter, llama.cpp",
-               SERVED(WORKLOAD)),
+    ROW(STACK) = CHOICE("stack", stack, roof_stack_names, ROOF_STACK_COUNT - 1, "NAME",
+                        "serving stack of estimates: best (default; fastest of all), trtllm, vllm, "
+                        "sglang, aiter, llama.cpp",
+                        SERVED(WORKLOAD)),
     ROW(CACHE) = CHOICE(
         "cache", cache, caches, 1, "cold|warm",
         "estimate with operands in memory (cold, the default) or in the L2 cache (warm)", WORKLOAD),

@@ -198,10 +198,30 @@ static void note_uncertain(struct roof_text *out, const struct roof_hardware *ha
     roof_text_free(&why);
 }
 
+/* Writes the note on a user's file that has the id of a built-in device. */
+static void note_own(struct roof_text *out, const struct roof_hardware *hardware)
+{
+    if (roof_hardware_hides(hardware)) {
+        roof_text_put(out, "\n");
+        const size_t from = out->length;
+        roof_text_printf(out, "Note: the figures of %s are those of ", hardware->id);
+        roof_text_shell_word(out, hardware->reference);
+        roof_text_put(out, ", not of the built-in device.\n");
+        roof_text_fold(out, from, 0);
+    }
+}
+
+/* Writes the notes on a user's device. */
+static void note_user(struct roof_text *out, const struct roof_hardware *hardware)
+{
+    note_own(out, hardware);
+    note_uncertain(out, hardware);
+}
+
 void roof_report_basis(struct roof_text *out, const struct roof_prediction *p,
                        const struct roof_hardware *product)
 {
-    note_uncertain(out, p->hardware);
+    note_user(out, p->hardware);
     if (product != NULL && roof_hardware_differs(p->hardware, product)) {
         const struct published published = of_prediction(p, product);
         put_note(out, p->hardware, product, &published);
@@ -211,7 +231,7 @@ void roof_report_basis(struct roof_text *out, const struct roof_prediction *p,
 void roof_report_model_basis(struct roof_text *out, const struct roof_model_prediction *model,
                              const struct roof_hardware *product)
 {
-    note_uncertain(out, model->total.hardware);
+    note_user(out, model->total.hardware);
     if (product != NULL && roof_hardware_differs(model->total.hardware, product)) {
         const struct published published = of_model(model, product);
         put_note(out, model->total.hardware, product, &published);
@@ -257,7 +277,7 @@ void roof_report_fastest(struct roof_text *out, const struct roof_model_predicti
 void roof_report_device_basis(struct roof_text *out, const struct roof_hardware *hardware,
                               const struct roof_hardware *product)
 {
-    note_uncertain(out, hardware);
+    note_user(out, hardware);
     if (product != NULL && roof_hardware_differs(hardware, product)) {
         const struct published published = of_device_fp16(hardware, product);
         put_note(out, hardware, product, &published);
