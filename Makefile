@@ -325,10 +325,11 @@ check-page: $(PAGE)/roofline.wasm $(PAGE)/native
 MEASURED    ?=
 DEVICES     ?=
 FITTED      := $(BUILD)/fitted
-# A device takes kernels of those before it (lenders in data/borrowing.json). The first also takes some
-# of the second, so it borrows at the end. The present files are read only if DEVICES are named, which
+# A device takes kernels of those before it (lenders in data/borrowing.json). The first two also take some
+# of later ones, so they borrow at the end. The present files are read only if DEVICES are named, which
 # may take kernels of the others.
 CALIBRATED  := h100-sxm a100-sxm-80gb hgx-b200 l40s rtx-pro-6000 dgx-spark mi355x mi300x
+BORROW_LAST := h100-sxm a100-sxm-80gb
 ATTRIBUTION := --attribution 'Kernel timings: ai-dynamo/aiconfigurator@095f58a, \
                aic-core/src/aiconfigurator_core/systems/data, (c) NVIDIA, Apache-2.0' \
                --attribution 'Libraries: TensorRT-LLM 1.3.0rc20 (A100 and parts of L40S 1.0.0, parts of B200 1.2.0rc5), \
@@ -343,13 +344,14 @@ calibrate: $(FIT) $(BIN)
 	$(if $(DEVICES),cp data/calibration/*.json $(FITTED))
 	sh tests/measured.sh '$(MEASURED)' > $(BUILD)/measured.csv
 	python3 -B tests/kinds.py '$(MEASURED)/kinds' $(BUILD)/measured.csv >> $(BUILD)/measured.csv
-	lenders='$(if $(DEVICES),--lenders $(FITTED))'; \
 	for id in $(or $(DEVICES),$(CALIBRATED)); do \
+	    lenders='--lenders $(FITTED)'; \
+	    for last in $(BORROW_LAST); do [ $$id != $$last ] || lenders=; done; \
 	    $(FIT) $(BUILD)/measured.csv --evaluations 400 --hardware $$id -o $(FITTED)/$$id.json \
-	        $$lenders $(ATTRIBUTION) || exit 1; \
-	    lenders='--lenders $(FITTED)'; done
-	$(if $(DEVICES),,$(FIT) --kept $(FITTED)/h100-sxm.json --hardware h100-sxm -o $(FITTED)/h100-sxm.json \
-	    --lenders $(FITTED) $(ATTRIBUTION))
+	        $$lenders $(ATTRIBUTION) || exit 1; done
+	for id in $(filter $(BORROW_LAST),$(or $(DEVICES),$(CALIBRATED))); do \
+	    $(FIT) --kept $(FITTED)/$$id.json --hardware $$id -o $(FITTED)/$$id.json \
+	        --lenders $(FITTED) $(ATTRIBUTION) || exit 1; done
 	$(if $(DEVICES),,python3 -B tests/llamacpp.py $(BIN) '$(MEASURED)' $(FITTED))
 	mv $(FITTED)/*.json data/calibration/
 
@@ -620,7 +622,7 @@ mutate-quick:
 	$(PYTHON) -B tests/mutate.py --known --every 3 --jobs '$(JOBS)'
 
 ## mutate-folders: a random sample of wrong code in each of FOLDERS, with the tests that see it (build/mutate; hours)
-FOLDERS ?= catalog operator model predict simulate decide measure report chart
+FOLDERS ?= catalog operator model predict simulate decide measure report chart ask
 SAMPLE  ?= 40
 SEED    ?= 1
 mutate-folders:

@@ -92,7 +92,7 @@ MODULES = ["operator", "workload", "predict", "scenario", "stage", "graph", "mod
            "recommend"]
 # Of these a sample of more kinds of mistakes is tried by tests/mutate_folders.py.
 FOLDERS = ["catalog", "operator", "model", "predict", "simulate", "decide", "measure", "report",
-           "chart"]
+           "chart", "ask"]
 # Command lines that are compared when no unit test notices.
 CASES = ["predict", "sweep", "recommend", "model", "plan", "explain", "list", "hardware",
          "simulate", "rate"]

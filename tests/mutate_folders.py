@@ -40,6 +40,10 @@ RELEASES = re.compile(r"\s*(\w*_)?(free|close|fclose)(_\w+)?\(.*\);$")
 SEES = {"chart": "plot curves places simulate rate report graph images pages widths".split(),
         "measure": "measure cuda hip monitor host power hardware schema pages".split()}
 
+# Tests that measure for a time, and folders beyond src/measure with the files that only they see.
+MEASURING = {"cuda", "hip", "measure", "monitor"}
+MEASURES = re.compile(r"(ask|report)$|src/(ask|report)/.*(measur|monitor|step)")
+
 
 class FolderWorker(Worker):
     """A built copy of the tree that is kept, with more tests."""
@@ -77,7 +81,7 @@ class FolderWorker(Worker):
                         targets)
 
     def prepare(self, jobs, files):
-        """Builds everything; runs the tests of these folders whose times are not known."""
+        """Builds everything; runs the tests of these folders that are quick or whose times are not known."""
         library = os.path.join(self.folder, "build", "libroofline.so")
         if os.path.exists(library):
             os.remove(library)
@@ -85,7 +89,7 @@ class FolderWorker(Worker):
             raise mutate.Failure("the tree does not build")
         for name, command in {name: command for folder in files
                               for name, command in self.seeing(folder).items()}.items():
-            if name not in self.limit:  # so that what hangs is noticed
+            if self.limit.get(name, 0) < 1:  # so that what hangs is noticed, and what fails now
                 begin = time.monotonic()
                 if not self.run(command, 900):
                     raise mutate.Failure("%s fails without a mistake" % name)
@@ -93,8 +97,8 @@ class FolderWorker(Worker):
                 with open(self.times, "w", encoding="utf-8") as target:
                     json.dump(self.limit, target, indent=1)
 
-    def seeing(self, folder):
-        """The commands of the tests that can see a folder, by name."""
+    def seeing(self, folder, file=None):
+        """The commands of the tests that can see a file of a folder, or any of its files, by name."""
         program = os.path.join(self.folder, "build", "roofline")
         commands = {name: ["build/tests/unit/run", name] for name, floor in self.units.items()
                     if FLOORS.index(floor) >= FLOORS.index(folder) and
@@ -118,8 +122,9 @@ class FolderWorker(Worker):
             others[name] = [sys.executable, "-B", "tests/oracle/%s.py" % name, program, "data",
                             "--cases", "200" if name == "oracle" else "60", "--seed", "1"]
         # Those that measure for a time see what measures alone.
-        sees = SEES.get(folder) or set(others) - {"cuda", "hip", "measure", "monitor", "threads",
-                                                  "images", "widths"}
+        sees = SEES.get(folder) or set(others) - {"threads", "images", "widths"}
+        if folder not in SEES and not MEASURES.match(file or folder):
+            sees -= MEASURING
         commands.update((name, others[name]) for name in sees)
         return commands
 
@@ -131,7 +136,7 @@ class FolderWorker(Worker):
             noticed = self.noticed.get((folder, name), 0)
             first = 2 * (name in own) + 0.3 * (self.units.get(name) == folder)
             return -(noticed + first) / (1 + self.limit[name]), self.limit[name], name
-        return sorted((name for name in self.seeing(folder)
+        return sorted((name for name in self.seeing(folder, file)
                        if name in own or self.limit[name] <= self.longest), key=rank)
 
     def try_one(self, folder, file, change):
@@ -153,7 +158,7 @@ class FolderWorker(Worker):
                     return "identical"
             if not self.make(["build/libroofline.so"]):
                 return "compiler"
-            commands = self.seeing(folder)
+            commands = self.seeing(folder, file)
             for name in self.order(folder, file):
                 if not self.run(commands[name], 20 + 10 * self.limit[name]):
                     self.noticed[folder, name] = self.noticed.get((folder, name), 0) + 1

@@ -221,27 +221,34 @@ static void limit_power(struct roof_kernel_fit *fit, double least)
     }
 }
 
-/* Tells whether a lender's kernel applies to a device of another vendor; those of TensorRT-LLM do
- * not. */
-static bool lends_across(const struct roof_kernel_fit *fit)
+/* Tells whether a lender's kernel applies to a device. Those of TensorRT-LLM do not apply to other
+ * vendors. For prompts through a state vLLM has different kernels on different architectures. */
+static bool lends_to(const struct roof_hardware *device, const struct roof_hardware *lender,
+                     const struct roof_kernel_fit *fit)
 {
-    return fit->stack != ROOF_STACK_TRTLLM;
+    const bool same_vendor = strcmp(lender->vendor, device->vendor) == 0;
+    const size_t name = strcspn(lender->architecture, " ");
+    const bool same_family = strncmp(lender->architecture, device->architecture, name) == 0;
+    const bool own = fit->stack == ROOF_STACK_VLLM && (fit->kernel == ROOF_KERNEL_STATE_PREFILL ||
+                                                       fit->kernel == ROOF_KERNEL_KIMI_PREFILL);
+    return (same_vendor || fit->stack != ROOF_STACK_TRTLLM) && (same_family || !own);
 }
 
-/* Borrows the fits of a lender for missing kinds of kernels. */
-static enum roof_status borrow_from(struct fitter *f, const struct roof_calibration *lender,
-                                    const struct own *own, struct roof_error *error)
+/* Borrows the fits of a lender for missing kinds of kernels, or for one kernel. */
+static enum roof_status borrow_from(struct fitter *f, int from_lender, const struct own *own,
+                                    struct roof_error *error)
 {
+    const struct roof_calibration *const lender = f->lender[from_lender];
+    const enum roof_kernel only = f->lends[from_lender];
     const int before = f->dones;
     struct roof_hardware *from = NULL;
     TRY(roof_hardware_load(&from, lender->id, NULL, error));
     const double richer = bytes_per_clock(from) / bytes_per_clock(f->hardware);
-    const bool same_vendor = strcmp(from->vendor, f->hardware->vendor) == 0;
-    roof_hardware_free(from);
     for (size_t n = 0; n < lender->count; n++) {
         const struct roof_kernel_fit *const fit = &lender->fit[n];
-        bool wanted =
-            fit->lent == NULL && f->dones < GROUPS_MAX && (same_vendor || lends_across(fit));
+        bool wanted = fit->lent == NULL && f->dones < GROUPS_MAX &&
+                      lends_to(f->hardware, from, fit) &&
+                      (only == ROOF_KERNEL_COUNT || fit->kernel == only);
         for (int i = 0; i < before && wanted; i++) {
             wanted = f->done[i].kernel != fit->kernel || f->done[i].numerics != fit->numerics;
         }
@@ -254,6 +261,7 @@ static enum roof_status borrow_from(struct fitter *f, const struct roof_calibrat
             limit_power(taken, own->power);
         }
     }
+    roof_hardware_free(from);
     return ROOF_OK;
 }
 
@@ -285,7 +293,7 @@ static enum roof_status borrow(struct fitter *f, struct roof_error *error)
         }
     }
     for (int k = 0; k < f->lenders; k++) {
-        TRY(borrow_from(f, f->lender[k], &own, error));
+        TRY(borrow_from(f, k, &own, error));
     }
     fprintf(stderr, "%s: %d fits, %d lent\n", f->hardware->id, fitted, f->dones - fitted);
     return ROOF_OK;

@@ -95,6 +95,7 @@ struct fitter {
     int dones;
     struct roof_calibration *kept; /* owned; NULL: none */
     struct roof_calibration *lender[LENDERS_MAX];
+    enum roof_kernel lends[LENDERS_MAX]; /* the only kernel of a lender; COUNT: all */
     int lenders;
     bool bad_rows;
 };

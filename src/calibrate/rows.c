@@ -41,6 +41,9 @@ static int sizes_of(int64_t out[2], const struct roof_workload *w)
     case ROOF_KERNEL_MLA_DECODE:
     case ROOF_KERNEL_MLA_PREFILL:
     case ROOF_KERNEL_ENCODER:
+    case ROOF_KERNEL_STATE_PREFILL:
+    case ROOF_KERNEL_KIMI_PREFILL:
+    case ROOF_KERNEL_SSD_PREFILL:
         out[0] = s->heads;
         return 1;
     case ROOF_KERNEL_MOE: /* the model */
@@ -56,6 +59,11 @@ static int sizes_of(int64_t out[2], const struct roof_workload *w)
     case ROOF_KERNEL_STATE:
     case ROOF_KERNEL_CONV:
         out[0] = s->batch;
+        return 1;
+    case ROOF_KERNEL_INDEX_SCORES:
+    case ROOF_KERNEL_TOP_K:
+    case ROOF_KERNEL_SPARSE_MLA: /* all queries */
+        out[0] = s->batch * s->query_len;
         return 1;
     case ROOF_KERNEL_ROPE:
         out[0] = mixed(s->heads, s->head_dim);
@@ -327,12 +335,34 @@ static enum roof_status read_rows(struct fitter *f, struct roof_error *error)
     return status;
 }
 
-static enum roof_status load_lender(struct fitter *f, const char *path, struct roof_error *error)
+/* Loads a lender of one kernel, or of all (NULL). */
+static enum roof_status load_lender(struct fitter *f, const char *path, const char *kernel,
+                                    struct roof_error *error)
 {
     if (f->lenders == LENDERS_MAX) {
         return roof_error_set(error, ROOF_USAGE, "at most %d devices lend", LENDERS_MAX);
     }
+    f->lends[f->lenders] = ROOF_KERNEL_COUNT;
+    for (int k = 0; kernel != NULL && k < ROOF_KERNEL_COUNT; k++) {
+        if (strcmp(kernel, roof_kernel_name((enum roof_kernel)k)) == 0) {
+            f->lends[f->lenders] = (enum roof_kernel)k;
+        }
+    }
     return roof_calibration_load(&f->lender[f->lenders++], f->hardware, path, NULL, error);
+}
+
+/* Loads the lenders of a row of data/borrowing.json from a folder. */
+static enum roof_status load_row_lenders(struct fitter *f, const char *folder,
+                                         const roof_json_value *row, struct roof_error *error)
+{
+    const char *const kernel = roof_json_string(roof_json_get(row, "kernel"));
+    for (const roof_json_value *id = roof_json_first(roof_json_get(row, "from")); id != NULL;
+         id = roof_json_next(id)) {
+        char path[4096];
+        (void)snprintf(path, sizeof path, "%s/%s.json", folder, roof_json_string(id));
+        TRY(load_lender(f, path, kernel, error));
+    }
+    return ROOF_OK;
 }
 
 /* Loads the device's lenders in data/borrowing.json from a folder. */
@@ -343,15 +373,11 @@ static enum roof_status load_named_lenders(struct fitter *f, const char *folder,
     enum roof_status status = roof_data_json(&json, "borrowing.json", error);
     const roof_json_value *row =
         status != ROOF_OK ? NULL : roof_json_first(roof_json_get(roof_json_root(json), "lenders"));
-    while (row != NULL &&
-           strcmp(roof_json_string(roof_json_get(row, "calibration")), f->options->hardware) != 0) {
-        row = roof_json_next(row);
-    }
-    for (const roof_json_value *id = roof_json_first(roof_json_get(row, "from"));
-         id != NULL && status == ROOF_OK; id = roof_json_next(id)) {
-        char path[4096];
-        (void)snprintf(path, sizeof path, "%s/%s.json", folder, roof_json_string(id));
-        status = load_lender(f, path, error);
+    for (; row != NULL && status == ROOF_OK; row = roof_json_next(row)) {
+        if (strcmp(roof_json_string(roof_json_get(row, "calibration")), f->options->hardware) ==
+            0) {
+            status = load_row_lenders(f, folder, row, error);
+        }
     }
     roof_json_free(json);
     return status;
@@ -367,7 +393,7 @@ enum roof_status open_fitter(struct fitter *out, const struct options *options,
         TRY(read_rows(out, error));
     }
     for (int i = 0; i < options->lenders; i++) {
-        TRY(load_lender(out, options->lender[i], error));
+        TRY(load_lender(out, options->lender[i], NULL, error));
     }
     if (options->folder != NULL) {
         TRY(load_named_lenders(out, options->folder, error));

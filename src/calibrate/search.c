@@ -67,7 +67,7 @@ static double pinned(const struct search *s, size_t place, double start)
     if (!isnan(s->launch) && strcmp(p->key, "launch_clocks") == 0) {
         return s->launch;
     }
-    if (s->known[0].kernel == ROOF_KERNEL_MLA_DECODE && strcmp(p->key, "tile_rows") == 0) {
+    if (roof_kernel_has_tiles(s->known[0].kernel) && strcmp(p->key, "tile_rows") == 0) {
         return roof_matrix_rows(s->fitter->hardware->architecture);
     }
     return p->min == p->max ? p->min : ROOF_UNKNOWN;

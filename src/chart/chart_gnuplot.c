@@ -564,7 +564,7 @@ static void put_zones(const struct drawing *d)
             high = fmax(high, l->side[i].from);
         }
     }
-    if (d->chart->roofs != 1 || high == 0) {
+    if (d->chart->roofs != 1) {
         return;
     }
     const struct {

@@ -18,12 +18,11 @@
 
 /* --- axes ---------------------------------------------------------------------------------- */
 
+/* Widens an axis to a value; one that is not known leaves it as it is. */
 static void widen(double *least, double *most, double value)
 {
-    if (value > 0) {
-        *least = fmin(*least, value);
-        *most = fmax(*most, value);
-    }
+    *least = fmin(*least, value);
+    *most = fmax(*most, value);
 }
 
 /* Finds axes that contain all dots with margins, and the slope and the ceilings of each roof. */

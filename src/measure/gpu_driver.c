@@ -59,7 +59,6 @@ void roof_gpu_unload(const struct roof_gpu *gpu, struct gpu_module *module)
 enum roof_status roof_gpu_allocate(uint64_t *out, const struct roof_gpu *gpu, int64_t bytes,
                                    struct roof_error *error)
 {
-    *out = 0;
     const enum roof_status status = ROOF_GPU_STATUS(gpu, allocate, out, (size_t)bytes);
     if (status != ROOF_OK) {
         *out = 0;

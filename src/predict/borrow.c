@@ -68,15 +68,20 @@ double roof_matrix_rows(const char *architecture)
                                                                      : 16;
 }
 
-/* Gives all fits of MLA decode the tile of the device itself, even if they are borrowed. */
+bool roof_kernel_has_tiles(enum roof_kernel kernel)
+{
+    return kernel == ROOF_KERNEL_MLA_DECODE || kernel == ROOF_KERNEL_SPARSE_MLA;
+}
+
+/* Gives all fits of latent attention the tile of the device itself, even if they are borrowed. */
 static void set_matrix_rows(struct roof_calibration *c, const char *architecture)
 {
-    size_t count = 0;
-    const struct roof_parameter *const parameter =
-        roof_kernel_parameters(ROOF_KERNEL_MLA_DECODE, &count);
     struct roof_kernel_fit *const fit = roof_calibration_fits(c);
     for (size_t n = 0; n < c->count; n++) {
-        const bool tiled = fit[n].kernel == ROOF_KERNEL_MLA_DECODE && !fit[n].plain;
+        size_t count = 0;
+        const struct roof_parameter *const parameter =
+            roof_kernel_parameters(fit[n].kernel, &count);
+        const bool tiled = roof_kernel_has_tiles(fit[n].kernel) && !fit[n].plain;
         for (size_t i = 0; tiled && i < count; i++) {
             if (strcmp(parameter[i].key, "tile_rows") == 0) {
                 fit[n].parameter[i] = roof_matrix_rows(architecture);

@@ -54,6 +54,23 @@ static const struct roof_parameter vector_parameters[] = {
 #define ROOF_VECTOR_PARAMETER PARAMETER
 #include "predict/kernel_parameters.h"
 };
+static const struct roof_parameter scan_parameters[] = {
+#define ROOF_SCAN_PARAMETER PARAMETER
+#include "predict/kernel_parameters.h"
+};
+
+static const struct roof_parameter index_parameters[] = {
+#define ROOF_INDEX_PARAMETER PARAMETER
+#include "predict/kernel_parameters.h"
+};
+static const struct roof_parameter top_k_parameters[] = {
+#define ROOF_TOP_K_PARAMETER PARAMETER
+#include "predict/kernel_parameters.h"
+};
+static const struct roof_parameter sparse_parameters[] = {
+#define ROOF_SPARSE_PARAMETER PARAMETER
+#include "predict/kernel_parameters.h"
+};
 
 static const struct roof_parameter plain_parameters[] = {
 #define ROOF_PLAIN_PARAMETER PARAMETER
@@ -88,6 +105,12 @@ static const struct {
     [ROOF_KERNEL_CONV] = {"conv", vector_parameters, COUNT(vector_parameters)},
     [ROOF_KERNEL_CONV_PREFILL] = {"conv_prefill", vector_parameters, COUNT(vector_parameters)},
     [ROOF_KERNEL_ENCODER] = {"encoder", prefill_parameters, COUNT(prefill_parameters)},
+    [ROOF_KERNEL_STATE_PREFILL] = {"state_prefill", scan_parameters, COUNT(scan_parameters)},
+    [ROOF_KERNEL_KIMI_PREFILL] = {"kimi_prefill", scan_parameters, COUNT(scan_parameters)},
+    [ROOF_KERNEL_SSD_PREFILL] = {"ssd_prefill", scan_parameters, COUNT(scan_parameters)},
+    [ROOF_KERNEL_INDEX_SCORES] = {"index_scores", index_parameters, COUNT(index_parameters)},
+    [ROOF_KERNEL_TOP_K] = {"top_k", top_k_parameters, COUNT(top_k_parameters)},
+    [ROOF_KERNEL_SPARSE_MLA] = {"sparse_mla", sparse_parameters, COUNT(sparse_parameters)},
 };
 
 const struct roof_parameter *roof_kernel_parameters(enum roof_kernel kernel, size_t *count)

@@ -69,6 +69,12 @@ static void (*const formulas[ROOF_KERNEL_COUNT])(struct roof_expected *out,
     [ROOF_KERNEL_CONV] = roof_expect_vector,
     [ROOF_KERNEL_CONV_PREFILL] = roof_expect_vector,
     [ROOF_KERNEL_ENCODER] = roof_expect_prefill,
+    [ROOF_KERNEL_STATE_PREFILL] = roof_expect_scan,
+    [ROOF_KERNEL_KIMI_PREFILL] = roof_expect_scan,
+    [ROOF_KERNEL_SSD_PREFILL] = roof_expect_scan,
+    [ROOF_KERNEL_INDEX_SCORES] = roof_expect_index_scores,
+    [ROOF_KERNEL_TOP_K] = roof_expect_top_k,
+    [ROOF_KERNEL_SPARSE_MLA] = roof_expect_sparse_mla,
 };
 
 /* The kernel of each operator, plus one, so that 0 means none. */
@@ -102,10 +108,10 @@ static const unsigned char kernels[ROOF_OPERATOR_COUNT] = {
     [ROOF_OPERATOR_REDUCE_SCATTER] = ROOF_KERNEL_REDUCE_SCATTER + 1,
     [ROOF_OPERATOR_ALL_TO_ALL] = ROOF_KERNEL_ALL_TO_ALL + 1,
     [ROOF_OPERATOR_SEND] = ROOF_KERNEL_ALL_TO_ALL + 1,
-    [ROOF_OPERATOR_INDEX_SCORES] = ROOF_KERNEL_BMM + 1,
+    [ROOF_OPERATOR_INDEX_SCORES] = ROOF_KERNEL_INDEX_SCORES + 1,
     [ROOF_OPERATOR_BLOCK_SCORES] = ROOF_KERNEL_BMM + 1,
-    [ROOF_OPERATOR_INDEX_TOP_K] = ROOF_KERNEL_ACTIVATION + 1,
-    [ROOF_OPERATOR_SPARSE_MLA] = ROOF_KERNEL_MLA_DECODE + 1,
+    [ROOF_OPERATOR_INDEX_TOP_K] = ROOF_KERNEL_TOP_K + 1,
+    [ROOF_OPERATOR_SPARSE_MLA] = ROOF_KERNEL_SPARSE_MLA + 1,
     [ROOF_OPERATOR_SHORT_CONV] = ROOF_KERNEL_CONV + 1,
     [ROOF_OPERATOR_CONV2D] = ROOF_KERNEL_GEMM + 1,
     [ROOF_OPERATOR_CONV3D] = ROOF_KERNEL_GEMM + 1,
@@ -132,6 +138,26 @@ static bool is_encoder(const struct roof_workload *w)
            roof_precision_bits(w->formats.kv) == 16;
 }
 
+/* Returns the kernel that takes a prompt through the states of an operator, in chunks. The scan of
+ * Mamba-1 has no chunks, and none like it was measured. */
+static enum roof_kernel of_prompt(enum roof_operator op)
+{
+    switch ((int)op) {
+    case ROOF_OPERATOR_KIMI_DELTA:
+        return ROOF_KERNEL_KIMI_PREFILL;
+    case ROOF_OPERATOR_SSD:
+        return ROOF_KERNEL_SSD_PREFILL;
+    case ROOF_OPERATOR_SELECTIVE_SCAN:
+        return ROOF_KERNEL_COUNT;
+    default:
+        return ROOF_KERNEL_STATE_PREFILL;
+    }
+}
+
+/* The least number of chosen keys for which the measured kernel, which chooses 2048, counts as
+ * like. */
+#define TOP_K_LEAST 256
+
 enum roof_kernel roof_kernel_of(const struct roof_workload *workload)
 {
     const struct roof_shape *const s = &workload->shape;
@@ -139,18 +165,19 @@ enum roof_kernel roof_kernel_of(const struct roof_workload *workload)
     if (found == 0) {
         return ROOF_KERNEL_COUNT;
     }
-    /* One token streams the state like a vector. The kernels that process a prompt in chunks are
-     * several times slower than their bytes, and similar to none of these. */
-    if (roof_operator_row(workload->op)->stateful && s->query_len > 1) {
-        return ROOF_KERNEL_COUNT;
-    }
     switch (found - 1) {
     case ROOF_KERNEL_DECODE:
         return is_encoder(workload) ? ROOF_KERNEL_ENCODER
                : s->query_len > 1   ? ROOF_KERNEL_PREFILL
                                     : ROOF_KERNEL_DECODE;
+    case ROOF_KERNEL_STATE: /* one token streams the state like a vector */
+        return s->query_len > 1 ? of_prompt(workload->op) : ROOF_KERNEL_STATE;
     case ROOF_KERNEL_CONV:
         return s->query_len > 1 ? ROOF_KERNEL_CONV_PREFILL : ROOF_KERNEL_CONV;
+    case ROOF_KERNEL_TOP_K: /* a few blocks of keys are chosen without a sort */
+        return s->selected < TOP_K_LEAST ? ROOF_KERNEL_ACTIVATION : ROOF_KERNEL_TOP_K;
+    case ROOF_KERNEL_SPARSE_MLA: /* for one query, engines have kernels that split its keys */
+        return s->query_len > 1 ? ROOF_KERNEL_SPARSE_MLA : ROOF_KERNEL_MLA_DECODE;
     case ROOF_KERNEL_ALL_REDUCE:
         return s->algorithm > 0 ? ROOF_KERNEL_ONE_SHOT : ROOF_KERNEL_ALL_REDUCE;
     default:
@@ -159,13 +186,24 @@ enum roof_kernel roof_kernel_of(const struct roof_workload *workload)
 }
 
 /* Returns the kernel that stands in for one that was not measured: an addition for those that
- * stream their data like one, and attention of prompts for that of encoders; else the kernel
- * itself. */
+ * stream their data like one, attention of prompts for that of encoders, prompts through a state
+ * for those of other layers with one, and for the parts of sparse attention a batched product, an
+ * activation and latent attention; else the kernel itself. */
 static enum roof_kernel like(enum roof_kernel kernel)
 {
-    return kernel == ROOF_KERNEL_ENCODER                                       ? ROOF_KERNEL_PREFILL
-           : kernel >= ROOF_KERNEL_STATE && kernel <= ROOF_KERNEL_CONV_PREFILL ? ROOF_KERNEL_ADD
-                                                                               : kernel;
+    static const unsigned char others[ROOF_KERNEL_COUNT] = {
+        [ROOF_KERNEL_STATE] = ROOF_KERNEL_ADD,
+        [ROOF_KERNEL_CONV] = ROOF_KERNEL_ADD,
+        [ROOF_KERNEL_CONV_PREFILL] = ROOF_KERNEL_ADD,
+        [ROOF_KERNEL_ENCODER] = ROOF_KERNEL_PREFILL,
+        [ROOF_KERNEL_KIMI_PREFILL] = ROOF_KERNEL_STATE_PREFILL,
+        [ROOF_KERNEL_SSD_PREFILL] = ROOF_KERNEL_STATE_PREFILL,
+        [ROOF_KERNEL_INDEX_SCORES] = ROOF_KERNEL_BMM,
+        [ROOF_KERNEL_TOP_K] = ROOF_KERNEL_ACTIVATION,
+        [ROOF_KERNEL_SPARSE_MLA] = ROOF_KERNEL_MLA_DECODE,
+    };
+    return kernel < ROOF_KERNEL_COUNT && others[kernel] > 0 ? (enum roof_kernel)others[kernel]
+                                                            : kernel;
 }
 
 enum roof_kernel roof_kernel_in(const struct roof_calibration *calibration,
@@ -189,6 +227,9 @@ unsigned roof_operator_kernels(enum roof_operator op)
     if (kernels[op] == ROOF_KERNEL_CONV + 1) {
         needed |= 1U << ROOF_KERNEL_CONV_PREFILL;
     }
+    if (kernels[op] == ROOF_KERNEL_STATE + 1 && of_prompt(op) != ROOF_KERNEL_COUNT) {
+        needed |= 1U << of_prompt(op) | 1U << like(of_prompt(op));
+    }
     if (kernels[op] > 0) {
         needed |= 1U << like((enum roof_kernel)(kernels[op] - 1));
     }
@@ -202,8 +243,9 @@ enum roof_numerics roof_workload_numerics(const struct roof_workload *workload)
 {
     const struct roof_formats *const f = &workload->formats;
     const enum roof_kernel kernel = roof_kernel_of(workload);
-    if (kernel >= ROOF_KERNEL_NORM && kernel != ROOF_KERNEL_ENCODER) {
-        return ROOF_NUMERICS_16BIT; /* vector operators: their formats are in the bytes */
+    if (kernel >= ROOF_KERNEL_NORM && kernel != ROOF_KERNEL_ENCODER &&
+        kernel != ROOF_KERNEL_SPARSE_MLA) {
+        return ROOF_NUMERICS_16BIT; /* their formats are in the bytes, and in the peak of scores */
     }
     if (roof_operator_row(workload->op)->other == ROOF_ROLE_KV) {
         /* Attention: queries that are narrower than the cache are widened. */
@@ -244,17 +286,20 @@ static const enum roof_numerics stand_ins[ROOF_NUMERICS_COUNT][6] = {
 
 /* A kernel of a device with another SM, in 16 bits and in fewer. */
 static const double lent_bands[ROOF_KERNEL_COUNT][2] = {
-    [ROOF_KERNEL_GEMM] = {1.2, 1.65},      [ROOF_KERNEL_BMM] = {1.2, 1.65},
-    [ROOF_KERNEL_DECODE] = {1.4, 1.4},     [ROOF_KERNEL_PREFILL] = {1.25, 1.6},
-    [ROOF_KERNEL_MLA_DECODE] = {2.2, 2.4}, [ROOF_KERNEL_MLA_PREFILL] = {1.2, 1.4},
-    [ROOF_KERNEL_MOE] = {1.2, 1.55},       [ROOF_KERNEL_NORM] = {1.7, 1.7},
-    [ROOF_KERNEL_ADD] = {1.7, 1.7},        [ROOF_KERNEL_ACTIVATION] = {1.7, 1.7},
-    [ROOF_KERNEL_ROPE] = {1.7, 1.7},       [ROOF_KERNEL_QUANTIZE] = {1.7, 1.7},
-    [ROOF_KERNEL_ALL_REDUCE] = {1.9, 1.9}, [ROOF_KERNEL_ONE_SHOT] = {1.9, 1.9},
-    [ROOF_KERNEL_ALL_GATHER] = {1.9, 1.9}, [ROOF_KERNEL_REDUCE_SCATTER] = {1.9, 1.9},
-    [ROOF_KERNEL_ALL_TO_ALL] = {1.9, 1.9}, [ROOF_KERNEL_STATE] = {1.7, 1.7},
-    [ROOF_KERNEL_CONV] = {1.7, 1.7},       [ROOF_KERNEL_CONV_PREFILL] = {1.7, 1.7},
-    [ROOF_KERNEL_ENCODER] = {1.25, 1.6},
+    [ROOF_KERNEL_GEMM] = {1.2, 1.65},        [ROOF_KERNEL_BMM] = {1.2, 1.65},
+    [ROOF_KERNEL_DECODE] = {1.4, 1.4},       [ROOF_KERNEL_PREFILL] = {1.25, 1.6},
+    [ROOF_KERNEL_MLA_DECODE] = {2.2, 2.4},   [ROOF_KERNEL_MLA_PREFILL] = {1.2, 1.4},
+    [ROOF_KERNEL_MOE] = {1.2, 1.55},         [ROOF_KERNEL_NORM] = {1.7, 1.7},
+    [ROOF_KERNEL_ADD] = {1.7, 1.7},          [ROOF_KERNEL_ACTIVATION] = {1.7, 1.7},
+    [ROOF_KERNEL_ROPE] = {1.7, 1.7},         [ROOF_KERNEL_QUANTIZE] = {1.7, 1.7},
+    [ROOF_KERNEL_ALL_REDUCE] = {1.9, 1.9},   [ROOF_KERNEL_ONE_SHOT] = {1.9, 1.9},
+    [ROOF_KERNEL_ALL_GATHER] = {1.9, 1.9},   [ROOF_KERNEL_REDUCE_SCATTER] = {1.9, 1.9},
+    [ROOF_KERNEL_ALL_TO_ALL] = {1.9, 1.9},   [ROOF_KERNEL_STATE] = {1.7, 1.7},
+    [ROOF_KERNEL_CONV] = {1.7, 1.7},         [ROOF_KERNEL_CONV_PREFILL] = {1.7, 1.7},
+    [ROOF_KERNEL_ENCODER] = {1.25, 1.6},     [ROOF_KERNEL_STATE_PREFILL] = {1.7, 1.7},
+    [ROOF_KERNEL_KIMI_PREFILL] = {1.7, 1.7}, [ROOF_KERNEL_SSD_PREFILL] = {1.7, 1.7},
+    [ROOF_KERNEL_INDEX_SCORES] = {1.7, 1.7}, [ROOF_KERNEL_TOP_K] = {1.7, 1.7},
+    [ROOF_KERNEL_SPARSE_MLA] = {2.2, 2.4},
 };
 
 /* Collectives of more devices have no expected time: eight devices of one node were measured, and
@@ -265,8 +310,9 @@ static const double lent_bands[ROOF_KERNEL_COUNT][2] = {
  * with short messages (NVIDIA/nccl@b647562 src/graph/tuning.cc, hwLat). */
 #define HOP_S 5e-6
 
-/* Returns true for operators without measured kernels, which use those of others. */
-static bool stands_in(enum roof_operator op)
+/* Returns true for operators without measured kernels, which use those of others. Of Mamba-2 only
+ * and of attention to chosen keys only prompts were measured. */
+static bool stands_in(const struct roof_workload *w)
 {
     static const bool unmeasured[ROOF_OPERATOR_COUNT] = {
         [ROOF_OPERATOR_ATTENTION_SCORES] = true,
@@ -279,10 +325,9 @@ static bool stands_in(enum roof_operator op)
         [ROOF_OPERATOR_MOE_DOWN] = true,
         [ROOF_OPERATOR_MOE_UNGATED] = true,
         [ROOF_OPERATOR_MOE_UP] = true,
-        [ROOF_OPERATOR_INDEX_SCORES] = true,
         [ROOF_OPERATOR_BLOCK_SCORES] = true,
-        [ROOF_OPERATOR_INDEX_TOP_K] = true,
         [ROOF_OPERATOR_SPARSE_MLA] = true,
+        [ROOF_OPERATOR_INDEX_TOP_K] = true,
         [ROOF_OPERATOR_CONV2D] = true,
         [ROOF_OPERATOR_CONV3D] = true,
         [ROOF_OPERATOR_DEPTH_MIX] = true,
@@ -297,7 +342,9 @@ static bool stands_in(enum roof_operator op)
         [ROOF_OPERATOR_GEMM_SILU_MUL] = true,
         [ROOF_OPERATOR_ROPE_APPEND] = true,
     };
-    return unmeasured[op];
+    const enum roof_kernel kernel = roof_kernel_of(w);
+    return unmeasured[w->op] && kernel != ROOF_KERNEL_SSD_PREFILL &&
+           kernel != ROOF_KERNEL_SPARSE_MLA && kernel != ROOF_KERNEL_TOP_K;
 }
 
 /* Returns true for norms whose short rows take most of the time: only long rows were measured. */
@@ -344,9 +391,9 @@ static void expect_by_fit(struct roof_expected *out, const struct roof_kernel_ta
     /* All measured times of experts include their quantisation; those of products do not. */
     const bool other_quantize = fit->quantize != task->quantize &&
                                 (task->quantize != ROOF_QUANTIZE_NONE || kernel == ROOF_KERNEL_MOE);
-    out->otherwise = task->nodes > 1 || stands_in(w->op) ||
-                     (kernel != own && kernel == like(own)) || w->split_k > 0 || is_short(w, out) ||
-                     fit->numerics != task->numerics || other_quantize;
+    out->otherwise = task->nodes > 1 || stands_in(w) || (kernel != own && kernel == like(own)) ||
+                     w->split_k > 0 || is_short(w, out) || fit->numerics != task->numerics ||
+                     other_quantize;
     out->near = out->otherwise || is_lent(task, fit);
     out->time_s += out->launch_s;
     out->fit = fit;
@@ -517,11 +564,13 @@ static enum roof_kernel of_one_token(enum roof_kernel kernel)
 {
     return kernel == ROOF_KERNEL_PREFILL || kernel == ROOF_KERNEL_ENCODER ? ROOF_KERNEL_DECODE
            : kernel == ROOF_KERNEL_CONV_PREFILL                           ? ROOF_KERNEL_CONV
+           : formulas[kernel] == roof_expect_scan                         ? ROOF_KERNEL_STATE
+           : kernel == ROOF_KERNEL_SPARSE_MLA                             ? ROOF_KERNEL_MLA_DECODE
                                                                           : ROOF_KERNEL_COUNT;
 }
 
-/* Raises the times of a kernel to those of one for one token: attention to the same cache, or a
- * convolution of one token for each sequence. */
+/* Raises the times of a kernel to those of one for one token: attention to the same cache, or one
+ * token of each sequence through a convolution or a state, or attending to chosen keys. */
 static void raise_to(struct roof_expected out[ROOF_STACK_COUNT], enum roof_kernel least,
                      const struct roof_kernel_task *task, const struct roof_stacks *asked)
 {
@@ -529,7 +578,7 @@ static void raise_to(struct roof_expected out[ROOF_STACK_COUNT], enum roof_kerne
     struct roof_workload workload = *task->workload;
     struct roof_work work = *task->work;
     struct roof_kernel_task single = *task;
-    if (least == ROOF_KERNEL_CONV) {
+    if (least != ROOF_KERNEL_DECODE) {
         workload.shape.query_len = 1;
         roof_operator_work(&work, &workload, NULL);
     }

@@ -36,6 +36,18 @@
 #ifndef ROOF_VECTOR_PARAMETER
 #define ROOF_VECTOR_PARAMETER(id, key, least, most, start, neutral, meaning)
 #endif
+#ifndef ROOF_INDEX_PARAMETER
+#define ROOF_INDEX_PARAMETER(id, key, least, most, start, neutral, meaning)
+#endif
+#ifndef ROOF_TOP_K_PARAMETER
+#define ROOF_TOP_K_PARAMETER(id, key, least, most, start, neutral, meaning)
+#endif
+#ifndef ROOF_SPARSE_PARAMETER
+#define ROOF_SPARSE_PARAMETER(id, key, least, most, start, neutral, meaning)
+#endif
+#ifndef ROOF_SCAN_PARAMETER
+#define ROOF_SCAN_PARAMETER(id, key, least, most, start, neutral, meaning)
+#endif
 
 ROOF_GEMM_PARAMETER(LAUNCH, "launch_clocks", 300, 4e4, 4600, NEEDED,
                     "launch of a kernel inside a graph, with the drain at its end")
@@ -187,6 +199,49 @@ ROOF_VECTOR_PARAMETER(L2_CAPACITY, "l2_capacity", 0.02, 3, 0.66, NEEDED,
                       "share of the L2 that keeps data")
 ROOF_VECTOR_PARAMETER(ROW, "row_clocks", 1e-3, 2000, 2, NEEDED, "each row, in an SM")
 
+ROOF_SCAN_PARAMETER(LAUNCH, "launch_clocks", 1000, 4e5, 33000, NEEDED,
+                    "launches of all kernels of a chain")
+ROOF_SCAN_PARAMETER(TOKENS, "token_passes", 1e-3, 100, 4.5, NEEDED,
+                    "intermediate results of the tokens, in sizes of the inputs and results")
+ROOF_SCAN_PARAMETER(STATES, "state_passes", 1e-3, 100, 0.37, NEEDED,
+                    "further times that the states are read and written")
+ROOF_SCAN_PARAMETER(CHUNKS, "chunk_passes", 1e-3, 100, 2.7, NEEDED,
+                    "times that a state of 16 bits for each 64 tokens is read or written")
+ROOF_SCAN_PARAMETER(RATE, "bytes_per_clock", 1, 300, 10, NEEDED,
+                    "what an SM moves and computes of all these")
+ROOF_SCAN_PARAMETER(STEP, "chunk_clocks", 1, 1e6, 3300, NEEDED,
+                    "64 tokens of a sequence, which wait for those before them")
+ROOF_SCAN_PARAMETER(OVERLAP, "overlap", 0.001, 1, 0.27, NEEDED,
+                    "share of the shorter of moving and waiting that shows")
+ROOF_SCAN_PARAMETER(L2_CAPACITY, "l2_capacity", 0.05, 100, 2.7, NEEDED,
+                    "moved bytes of which the L2 keeps half, in its size")
+
+ROOF_INDEX_PARAMETER(LAUNCH, "launch_clocks", 500, 1e5, 6000, NEEDED, "launch")
+ROOF_INDEX_PARAMETER(PEAK, "peak", 0.02, 1, 0.45, NEEDED, "share of the dense peak")
+ROOF_INDEX_PARAMETER(BLOCK, "block_clocks", 1, 1e5, 1200, NEEDED, "ends of a tile of rows")
+ROOF_INDEX_PARAMETER(OVERLAP, "overlap", 0.001, 1, 0.1, NEEDED,
+                     "share of the shorter of all tiles, one of them and memory that shows")
+ROOF_INDEX_PARAMETER(DRAM, "dram", 0.2, 1, 0.85, NEEDED, "share of the printed bandwidth")
+
+ROOF_TOP_K_PARAMETER(LAUNCH, "launch_clocks", 1, 1e5, 500, NEEDED, "launch")
+ROOF_TOP_K_PARAMETER(ROW, "row_clocks", 10, 1e6, 7000, NEEDED,
+                     "passes over the scores of a query, without the scores themselves")
+ROOF_TOP_K_PARAMETER(KEY, "key_clocks", 1e-3, 100, 0.3, NEEDED, "each score of a query")
+ROOF_TOP_K_PARAMETER(EASY, "easy", 0.001, 1, 0.35, NEEDED,
+                     "share of these passes if all keys of a query are chosen")
+ROOF_TOP_K_PARAMETER(OVERLAP, "overlap", 0.001, 1, 0.3, NEEDED,
+                     "share of the shorter of all queries and one of them that shows")
+ROOF_TOP_K_PARAMETER(DRAM, "dram", 0.1, 1, 0.7, NEEDED, "share of the printed bandwidth")
+ROOF_TOP_K_PARAMETER(L2_CAPACITY, "l2_capacity", 0.02, 3, 0.5, NEEDED,
+                     "share of the L2 that keeps data")
+
+ROOF_SPARSE_PARAMETER(LAUNCH, "launch_clocks", 500, 3e4, 5000, NEEDED, "launch")
+ROOF_SPARSE_PARAMETER(PEAK, "peak", 0.02, 1, 0.55, NEEDED, "share of the dense peak")
+ROOF_SPARSE_PARAMETER(WAVE, "wave", 0.001, 1, 0.8, NEEDED,
+                      "share of a last wave's idle time that is lost")
+ROOF_SPARSE_PARAMETER(ROWS, "tile_rows", 16, 128, 64, NEEDED,
+                      "query heads of a matrix tile, as the device's matrix instruction has")
+
 ROOF_COLLECTIVE_PARAMETER(LAUNCH, "launch_clocks", 500, 1e5, 9000, NEEDED, "launch")
 ROOF_COLLECTIVE_PARAMETER(STEP, "step_clocks", 1, 2e4, 1300, NEEDED,
                           "a step that waits for another device")
@@ -226,6 +281,10 @@ ROOF_PLAIN_PARAMETER(CACHE_CAPACITY, "cache_capacity", 0.02, 3, 0.7, NEEDED,
 #undef ROOF_MLA_DECODE_PARAMETER
 #undef ROOF_MLA_PREFILL_PARAMETER
 #undef ROOF_MOE_PARAMETER
+#undef ROOF_SCAN_PARAMETER
+#undef ROOF_SPARSE_PARAMETER
+#undef ROOF_TOP_K_PARAMETER
+#undef ROOF_INDEX_PARAMETER
 #undef ROOF_VECTOR_PARAMETER
 #undef ROOF_GEMM_PARAMETER
 #undef ROOF_DECODE_PARAMETER

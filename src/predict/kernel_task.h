@@ -126,6 +126,14 @@ void roof_expect_mla_prefill(struct roof_expected *out, const struct roof_kernel
                              const double *parameter);
 void roof_expect_vector(struct roof_expected *out, const struct roof_kernel_task *task,
                         const double *parameter);
+void roof_expect_scan(struct roof_expected *out, const struct roof_kernel_task *task,
+                      const double *parameter);
+void roof_expect_index_scores(struct roof_expected *out, const struct roof_kernel_task *task,
+                              const double *parameter);
+void roof_expect_top_k(struct roof_expected *out, const struct roof_kernel_task *task,
+                       const double *parameter);
+void roof_expect_sparse_mla(struct roof_expected *out, const struct roof_kernel_task *task,
+                            const double *parameter);
 void roof_expect_collective(struct roof_expected *out, const struct roof_kernel_task *task,
                             const double *parameter);
 void roof_expect_plain(struct roof_expected *out, const struct roof_kernel_task *task,

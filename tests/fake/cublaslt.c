@@ -254,7 +254,9 @@ CALL(cublasLtMatmul, void *handle, struct operation *operation, const void *alph
         operation->mode == 0 ||
         (operation->scales[0] >= a + (uint64_t)bytes_of(a_layout) && operation->scales[0] < b &&
          operation->scales[1] >= b + (uint64_t)bytes_of(b_layout) && operation->scales[1] < d);
-    if (failed != 0 || *algorithm == 5 || b < a || d < b || c != d || !scaled) {
+    const int apart =
+        b >= a + (uint64_t)bytes_of(a_layout) && d >= b + (uint64_t)bytes_of(b_layout);
+    if (failed != 0 || *algorithm == 5 || !apart || c != d || !scaled) {
         return failed != 0 ? failed : NOT_SUPPORTED;
     }
     return queue((operation->compute == TF32 ? 29

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "chart/note.h"
+#include "chart/page.h"
 #include "chart/pdf.h"
 #include "chart/place.h"
 #include "chart/script.h"
@@ -1121,6 +1122,119 @@ static void test_gnuplot_legend(void **unused)
     roof_hardware_free(device);
 }
 
+/* A note that is longer than the image is wide is split between words, in lines of their own. */
+static void test_gnuplot_notes(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const device = parse_device(SYNTHETIC);
+    struct roof_text text = ROOF_TEXT_INIT;
+    add_roof(device);
+    chart.fold_below = 0.02;
+    chart.expected = true;
+    for (size_t i = 0; i < 2; i++) {
+        add_gemm(device, 30, "small", 0);
+        fold(i, 0, 0, 0.01, 0.01);
+    }
+    chart.left_out = 3;
+    /* 562 pixels right of 78 hold 90 characters of 7.3 x 11/13 pixels. */
+    assert_int_equal(roof_chart_gnuplot(&text, &chart, ROOF_CHART_SVG, 640, 480, &error), ROOF_OK);
+    assert_non_null(strstr(text.data,
+                           "\"2 operators below 2% of the time (together at most 2.0% of "
+                           "the bound, 2.0% of the expected\" at "));
+    assert_non_null(strstr(text.data, "\"time) are not drawn\" at "));
+    assert_non_null(
+        strstr(text.data, "\"3 operators without FLOPs or a known peak are not drawn\" at "));
+    roof_text_free(&text);
+    roof_hardware_free(device);
+}
+
+/* The zone of memory-bound intensities ends where that of compute-bound ones begins if one ceiling
+ * is in use, also at a ridge point below 1 FLOP/byte. */
+static void test_gnuplot_zones(void **unused)
+{
+    (void)unused;
+    static const char *const devices[] = {
+        SYNTHETIC, "{\"id\": \"low\", \"bandwidth_gb_s\": 100, \"peak_tflops\": {\"fp16\": 0.05}}"};
+    struct roof_text text = ROOF_TEXT_INIT;
+    for (size_t i = 0; i < COUNT(devices); i++) {
+        struct roof_hardware *const device = parse_device(devices[i]);
+        roof_text_clear(&text);
+        add_roof(device);
+        add_gemm(device, 30, "a", 0);
+        assert_int_equal(roof_chart_gnuplot(&text, &chart, ROOF_CHART_SVG, 1000, 500, &error),
+                         ROOF_OK);
+        double memory[4];
+        double compute[4];
+        const char *const first = strstr(text.data, "set object 1 ");
+        const char *const second = strstr(text.data, "set object 2 ");
+        assert_true(first != NULL && second != NULL);
+        assert_int_equal(sscanf(first,
+                                "set object 1 rectangle from screen %lf,%lf to screen %lf,%lf",
+                                &memory[0], &memory[1], &memory[2], &memory[3]),
+                         4);
+        assert_int_equal(sscanf(second,
+                                "set object 2 rectangle from screen %lf,%lf to screen %lf,%lf",
+                                &compute[0], &compute[1], &compute[2], &compute[3]),
+                         4);
+        assert_true(memory[0] < memory[2] && compute[0] < compute[2]);
+        assert_near(memory[2], compute[0], 0);
+        roof_chart_free(&chart);
+        roof_hardware_free(device);
+    }
+    roof_text_free(&text);
+}
+
+/* Returns the column behind a text in its line. */
+static size_t end_of(const char *text, const char *word)
+{
+    const char *const at = strstr(text, word);
+    assert_non_null(at);
+    size_t column = strlen(word);
+    for (const char *c = at; c > text && c[-1] != '\n'; c--) {
+        column++;
+    }
+    return column;
+}
+
+/* Numbers stand below the headings of their columns if the name of the group has up to 40
+ * characters. */
+static void test_text_headings(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const device = parse_device(SYNTHETIC);
+    struct roof_text text = ROOF_TEXT_INIT;
+    struct roof_prediction p;
+    const struct roof_workload w =
+        workload(ROOF_OPERATOR_GEMM, (struct roof_shape){.m = 300, .n = 300, .k = 300});
+    char group[41];
+    add_roof(device);
+    assert_int_equal(roof_predict(&p, &w, device, &error), ROOF_OK);
+    memset(group, 'x', sizeof group - 1);
+    group[sizeof group - 1] = '\0';
+    assert_int_equal(roof_chart_add(&chart, &p, "dot", group, 1, ROOF_UNKNOWN, &error), ROOF_OK);
+    assert_int_equal(
+        roof_chart_text(&text, &chart, &(struct roof_chart_look){100, false, false}, &error),
+        ROOF_OK);
+    const char *const table = strstr(text.data, group);
+    assert_non_null(table);
+    assert_int_equal(end_of(table, "TFLOPS"), end_of(table, " 1.00"));
+    roof_text_free(&text);
+    roof_hardware_free(device);
+}
+
+/* A page prints the characters that it was given, of one to four bytes. */
+static void test_characters(void **unused)
+{
+    (void)unused;
+    uint32_t cells[5] = {0};
+    const struct roof_page page = {.columns = 5, .rows = 1, .cell = cells, .unicode = true};
+    struct roof_text text = ROOF_TEXT_INIT;
+    roof_page_write(&page, 0, 0, "a\u00e9\u20ac\U0001f600");
+    roof_page_put(&text, &page);
+    assert_string_equal(text.data, "a\u00e9\u20ac\U0001f600\n");
+    roof_text_free(&text);
+}
+
 int main(void)
 {
 #define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -1145,6 +1259,10 @@ int main(void)
                                        CASE(test_gnuplot_data),
                                        CASE(test_gnuplot_poster),
                                        CASE(test_gnuplot_legend),
+                                       CASE(test_gnuplot_notes),
+                                       CASE(test_gnuplot_zones),
+                                       CASE(test_text_headings),
+                                       CASE(test_characters),
                                        CASE(test_in_use),
                                        CASE(test_whole_rates),
                                        CASE(test_folded),

@@ -132,11 +132,24 @@ static void test_zeros(void **unused)
 {
     (void)unused;
     curves.dense = true;
+    add("one", -1, 5, ""); /* it has no place */
+    add("one", 1, -5, "");
     add("one", 0, 0, "");
     add("one", 10, 0, "");
     assert_int_equal(roof_curves_finish(&curves, &error), ROOF_OK);
     assert_ticks(&curves.y, (const double[]){0, 0.2, 0.4, 0.6, 0.8, 1, 1.2}, 7);
     assert_true(curves.y.min == 0 && fabs(curves.y.max - 1.2) < 1e-12);
+}
+
+/* An axis of values below 1 ends just above them: 0.6 with steps of 0.1, as 0.5 / 4 is above 0.1.
+ */
+static void test_small(void **unused)
+{
+    (void)unused;
+    add("one", 1, 0.4, "");
+    add("one", 2, 0.5, "");
+    assert_int_equal(roof_curves_finish(&curves, &error), ROOF_OK);
+    assert_ticks(&curves.y, (const double[]){0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6}, 7);
 }
 
 /* A limit is within the axis, and one that is unknown is none. */
@@ -226,6 +239,33 @@ static void test_text(void **unused)
     roof_text_free(&text);
 }
 
+/* The numbers of ticks stand apart, and one without room for a blank before it is left out: at 4.4
+ * columns per tick, 512 ends in the column before 1024. */
+static void test_ticks_apart(void **unused)
+{
+    (void)unused;
+    struct roof_text text = ROOF_TEXT_INIT;
+    curves.x.scale = ROOF_SCALE_TWO;
+    add("one", 1, 1, "");
+    add("one", 2048, 2, "");
+    assert_int_equal(roof_curves_finish(&curves, &error), ROOF_OK);
+    assert_int_equal(
+        roof_curves_text(&text, &curves, &(struct roof_chart_look){60, false, false}, &error),
+        ROOF_OK);
+    const char *number = strrchr(text.data, '+');
+    number = strchr(number, '\n') + 1;
+    unsigned long last = 0;
+    while (*number != '\n') {
+        char *end = NULL;
+        const unsigned long tick = strtoul(number, &end, 10);
+        assert_true(tick > last && tick <= 2048 && (tick & (tick - 1)) == 0);
+        last = tick;
+        number = end;
+    }
+    assert_int_equal(last, 2048);
+    roof_text_free(&text);
+}
+
 /* Names and labels are data to gnuplot, and an image without room is refused. */
 static void test_gnuplot(void **unused)
 {
@@ -270,8 +310,9 @@ int main(void)
 {
 #define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        CASE(test_front), CASE(test_no_front), CASE(test_logarithmic), CASE(test_linear),
-        CASE(test_zeros), CASE(test_limits),   CASE(test_refused),     CASE(test_bounds),
-        CASE(test_text),  CASE(test_gnuplot),  CASE(test_summary)};
+        CASE(test_front),  CASE(test_no_front), CASE(test_logarithmic), CASE(test_linear),
+        CASE(test_zeros),  CASE(test_small),    CASE(test_limits),      CASE(test_refused),
+        CASE(test_bounds), CASE(test_text),     CASE(test_ticks_apart), CASE(test_gnuplot),
+        CASE(test_summary)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

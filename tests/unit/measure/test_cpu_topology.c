@@ -2,7 +2,9 @@
 #define _GNU_SOURCE
 #include "measure/cpu_topology.h"
 
+#include <fcntl.h>
 #include <math.h>
+#include <unistd.h>
 
 #include "tree.h"
 
@@ -65,11 +67,22 @@ static void test_list(void **state)
     assert_int_equal(roof_cpu_list(number, 8, "none"), 0);
 }
 
+/* Returns the number that the next file is opened with. */
+static int next_file(void)
+{
+    const int file = open("/dev/null", O_RDONLY);
+    assert_true(file >= 0);
+    assert_int_equal(close(file), 0);
+    return file;
+}
+
 static void test_topology(void **state)
 {
     struct roof_cpu_topology t;
     (void)state;
+    const int before = next_file();
     assert_int_equal(roof_cpu_topology_read(&t, root, NULL), ROOF_OK);
+    assert_int_equal(next_file(), before); /* no file is left open */
     assert_string_equal(t.name, "Some CPU 9000");
     assert_string_equal(t.vendor, "AMD");
     assert_around(t.clock_hz, 3.7e9, 1);

@@ -206,6 +206,33 @@ static void test_attention_of_a_prefill_comes_back(void **state)
     assert_int_equal(held(), 0);
 }
 
+/* The fake computes small graphs, and refuses one that is no attention: of all keys, of those up to
+ * the query, and of such with keys before the first query; with a head of keys for two of queries,
+ * and with one for each. */
+static void test_attention_is_computed(void **state)
+{
+    static const struct {
+        int64_t queries;
+        int64_t keys;
+        int64_t kv_heads;
+        bool causal;
+    } cases[] = {{3, 5, 2, false}, {4, 4, 2, true}, {3, 5, 2, true}, {3, 5, 4, true}};
+    (void)state;
+    struct roof_bench *const bench = open_bench();
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        double amount = 0;
+        struct roof_meter_task task = attention(2, cases[i].keys, 8);
+        task.workload.formats.kv = i % 2 == 0 ? ROOF_PRECISION_FP16 : ROOF_PRECISION_BF16;
+        task.workload.shape.heads = 4;
+        task.workload.shape.kv_heads = cases[i].kv_heads;
+        task.workload.shape.query_len = cases[i].queries;
+        task.workload.shape.causal = cases[i].causal;
+        assert_true(time_task(&amount, bench, &task) > 0);
+    }
+    METER.close(bench);
+    assert_int_equal(held(), 0);
+}
+
 /* Without cuDNN the others are measured. */
 static void test_faults_of_attention_are_one_line(void **state)
 {
@@ -466,6 +493,7 @@ int main(void)
         cmocka_unit_test(test_vectors_come_back),
         cmocka_unit_test(test_attention_comes_back),
         cmocka_unit_test(test_attention_of_a_prefill_comes_back),
+        cmocka_unit_test(test_attention_is_computed),
         cmocka_unit_test(test_faults_of_attention_are_one_line),
         cmocka_unit_test(test_older_devices_have_probes_alone),
         cmocka_unit_test(test_steps_come_back),

@@ -6,6 +6,7 @@
 #define LIBRARIES                                                                                  \
     "libamdhip64.so.7", "libhipblaslt.so.1", "librocm_smi64.so.7", "libhiprtc.so.7", "librccl.so.1"
 #include "gpus.h"
+#include "measure/gpus.h"
 
 /* The cache behind the L2. */
 #define L3_BANDWIDTH 5e12
@@ -238,6 +239,29 @@ static void test_sensors_are_those_of_the_device(void **state)
     (void)unsetenv("FAKE_GPUS");
 }
 
+/* AMD SMI is used where ROCm SMI fails, and finds the device by its bus. */
+static void test_other_library_finds_the_device(void **state)
+{
+    struct roof_gpus *gpus = NULL;
+    struct roof_sample sample;
+    struct roof_error error = {0};
+    (void)state;
+    need_drivers();
+    void *const library = open_fake("../amd_smi/libamd_smi.so.26");
+    assert_non_null(library);
+    (void)setenv("FAKE_GPUS", "2", 1);
+    (void)setenv("FAKE_FAIL", "rsmi_init:8", 1);
+    assert_int_equal(roof_amd_open(&gpus, "0000:01:00.0", &error), ROOF_OK);
+    assert_ptr_equal(gpus->driver, &roof_amd_smi);
+    assert_int_equal(gpus->count, 1);
+    assert_int_equal(roof_gpus_read(gpus, &sample, 0, &error), ROOF_OK);
+    assert_true(sample.temperature_c == 51); /* of the first 50 */
+    roof_gpus_close(gpus);
+    (void)unsetenv("FAKE_FAIL");
+    (void)unsetenv("FAKE_GPUS");
+    assert_int_equal(dlclose(library), 0);
+}
+
 /* A group has at most 16 of 20 GPUs: the measured GPU and those behind it. The first GPU is no
  * member, so processes on it do not matter. */
 static void test_group_has_sixteen_members(void **state)
@@ -332,6 +356,7 @@ int main(void)
         cmocka_unit_test(test_any_call_may_fail),
         cmocka_unit_test(test_sensors_are_read),
         cmocka_unit_test(test_sensors_are_those_of_the_device),
+        cmocka_unit_test(test_other_library_finds_the_device),
         cmocka_unit_test(test_group_has_sixteen_members),
         cmocka_unit_test(test_faults_are_one_line),
         cmocka_unit_test(test_faults_of_steps_are_one_line),

@@ -3,6 +3,7 @@
 #include "support.h"
 
 #include <math.h>
+#include <time.h>
 
 #include "measure/suite.h"
 #include "measure/timing.h"
@@ -15,6 +16,8 @@ struct roof_bench {
     enum roof_probe probe;
     double read_s[2];
     int looks;
+    bool slow; /* a sample takes 2 ms */
+    int samples;
     double waited;
     double counted_w; /* the power of its energy counter; 0: it has none */
     double told_w;    /* the power that it tells; 0: it tells none */
@@ -49,6 +52,10 @@ static enum roof_status begin(double *amount, struct roof_bench *bench,
 static enum roof_status sample(double *seconds, struct roof_bench *bench, struct roof_error *error)
 {
     (void)error;
+    bench->samples++;
+    if (bench->slow) {
+        assert_int_equal(nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL), 0);
+    }
     *seconds = bench->probe == ROOF_PROBE_READ ? bench->read_s[bench->looks - 1] : 1;
     return ROOF_OK;
 }
@@ -183,6 +190,17 @@ static void test_known_rates_are_not_looked_at(void **state)
     assert_around(row[1].time_s, 1, 0);
 }
 
+/* If the time is short, each of the three measurements here has at least three samples after the
+ * first, and no more than end in the 10 ms of all. */
+static void test_short_time_has_few_samples(void **state)
+{
+    struct roof_bench bench = {.read_s = {1, 1}, .slow = true};
+    struct roof_meter_row row[2];
+    (void)state;
+    measure(row, &bench, &no_calls);
+    assert_in_range(bench.samples, 3 * 3, 3 * 4 + 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -190,6 +208,7 @@ int main(void)
         cmocka_unit_test(test_waiting_is_noise),
         cmocka_unit_test(test_power_of_rows),
         cmocka_unit_test(test_known_rates_are_not_looked_at),
+        cmocka_unit_test(test_short_time_has_few_samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,6 +51,7 @@ static void test_counts_are_found(void **state)
         {"tokens", 0},
         {"tokens: many", 0},
         {"a few tokens", 0},
+        {"9 or more tokens", 0},
         {"99999999999999999999 tokens", 0},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {

@@ -47,8 +47,28 @@ enum {
 #include "predict/kernel_parameters.h"
 };
 enum {
+    SCAN_COUNT = 0
+#define ROOF_SCAN_PARAMETER ONE
+#include "predict/kernel_parameters.h"
+};
+enum {
     COLLECTIVE_COUNT = 0
 #define ROOF_COLLECTIVE_PARAMETER ONE
+#include "predict/kernel_parameters.h"
+};
+enum {
+    INDEX_COUNT = 0
+#define ROOF_INDEX_PARAMETER ONE
+#include "predict/kernel_parameters.h"
+};
+enum {
+    TOP_K_COUNT = 0
+#define ROOF_TOP_K_PARAMETER ONE
+#include "predict/kernel_parameters.h"
+};
+enum {
+    SPARSE_COUNT = 0
+#define ROOF_SPARSE_PARAMETER ONE
 #include "predict/kernel_parameters.h"
 };
 enum {
@@ -69,10 +89,12 @@ static void test_names(void **unused)
     static const char *const numerics[] = {"16bit", "fp8",  "int8",  "fp4",   "w8a16",
                                            "w4a16", "w4a8", "32bit", "mx4a16"};
     static const char *const kernels[] = {
-        "gemm",       "bmm",          "decode",     "prefill",        "mla_decode", "mla_prefill",
-        "moe",        "norm",         "add",        "activation",     "rope",       "quantize",
-        "all_reduce", "one_shot",     "all_gather", "reduce_scatter", "all_to_all", "state",
-        "conv",       "conv_prefill", "encoder"};
+        "gemm",           "bmm",           "decode",       "prefill",     "mla_decode",
+        "mla_prefill",    "moe",           "norm",         "add",         "activation",
+        "rope",           "quantize",      "all_reduce",   "one_shot",    "all_gather",
+        "reduce_scatter", "all_to_all",    "state",        "conv",        "conv_prefill",
+        "encoder",        "state_prefill", "kimi_prefill", "ssd_prefill", "index_scores",
+        "top_k",          "sparse_mla"};
     assert_int_equal(COUNT(numerics), ROOF_NUMERICS_COUNT);
     assert_int_equal(COUNT(kernels), ROOF_KERNEL_COUNT);
     for (int i = 0; i < ROOF_STACK_COUNT; i++) {
@@ -112,6 +134,12 @@ static void test_parameters(void **unused)
         [ROOF_KERNEL_CONV] = VECTOR_COUNT,
         [ROOF_KERNEL_CONV_PREFILL] = VECTOR_COUNT,
         [ROOF_KERNEL_ENCODER] = PREFILL_COUNT,
+        [ROOF_KERNEL_STATE_PREFILL] = SCAN_COUNT,
+        [ROOF_KERNEL_KIMI_PREFILL] = SCAN_COUNT,
+        [ROOF_KERNEL_SSD_PREFILL] = SCAN_COUNT,
+        [ROOF_KERNEL_INDEX_SCORES] = INDEX_COUNT,
+        [ROOF_KERNEL_TOP_K] = TOP_K_COUNT,
+        [ROOF_KERNEL_SPARSE_MLA] = SPARSE_COUNT,
     };
     for (int kernel = 0; kernel < ROOF_KERNEL_COUNT; kernel++) {
         size_t count = 0;
@@ -471,6 +499,16 @@ static bool begins_architecture(const char *begin)
     return false;
 }
 
+static bool is_kernel(const char *name)
+{
+    for (int k = 0; k < ROOF_KERNEL_COUNT; k++) {
+        if (strcmp(name, roof_kernel_name((enum roof_kernel)k)) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool is_calibrated(const char *id)
 {
     char file[100];
@@ -500,12 +538,14 @@ static void test_borrowing(void **unused)
              row = roof_json_next(row)) {
             const char *const id = roof_json_line(roof_json_get(row, "calibration"));
             const char *const begin = roof_json_line(roof_json_get(row, "architecture"));
+            const char *const kernel = roof_json_line(roof_json_get(row, "kernel"));
             const roof_json_value *const from = roof_json_get(row, "from");
             assert_non_null(id);
             assert_non_null(roof_json_line(roof_json_get(row, "reason")));
             assert_true(!lists[l].measured || is_calibrated(id));
             if (strcmp(lists[l].name, "lenders") == 0) {
                 assert_true(roof_json_count(from) > 0);
+                assert_true(kernel == NULL || is_kernel(kernel));
                 for (const roof_json_value *one = roof_json_first(from); one != NULL;
                      one = roof_json_next(one)) {
                     assert_true(is_calibrated(roof_json_line(one)));
@@ -612,7 +652,7 @@ static void test_inheritance(void **unused)
                 assert_true(c->fit[k].mape == own->fit[k].mape);
                 assert_true(own->fit[k].stack == ROOF_STACK_LLAMA_CPP ||
                             (c->fit[k].lent == NULL) == (own->fit[k].lent == NULL));
-                if (own->fit[k].kernel == ROOF_KERNEL_MLA_DECODE) {
+                if (roof_kernel_has_tiles(own->fit[k].kernel)) {
                     continue; /* has the rows of the device's own matrix instruction */
                 }
                 assert_memory_equal(c->fit[k].parameter, own->fit[k].parameter,

@@ -881,6 +881,15 @@ static enum roof_kernel stand_in_for(enum roof_kernel kernel)
         return ROOF_KERNEL_ADD;
     case ROOF_KERNEL_ENCODER:
         return ROOF_KERNEL_PREFILL;
+    case ROOF_KERNEL_KIMI_PREFILL:
+    case ROOF_KERNEL_SSD_PREFILL:
+        return ROOF_KERNEL_STATE_PREFILL;
+    case ROOF_KERNEL_INDEX_SCORES:
+        return ROOF_KERNEL_BMM;
+    case ROOF_KERNEL_TOP_K:
+        return ROOF_KERNEL_ACTIVATION;
+    case ROOF_KERNEL_SPARSE_MLA:
+        return ROOF_KERNEL_MLA_DECODE;
     default:
         return ROOF_KERNEL_COUNT;
     }
@@ -941,20 +950,33 @@ static void test_operators(void **unused)
         {ROOF_OPERATOR_REDUCE_SCATTER, {SENT}, ROOF_KERNEL_REDUCE_SCATTER},
         {ROOF_OPERATOR_ALL_TO_ALL, {SENT}, ROOF_KERNEL_ALL_TO_ALL},
         {ROOF_OPERATOR_SEND, {.elements = 64}, ROOF_KERNEL_ALL_TO_ALL},
-        {ROOF_OPERATOR_INDEX_SCORES, {.heads = 4, .head_dim = 64, .kv_len = 4}, ROOF_KERNEL_BMM},
+        {ROOF_OPERATOR_INDEX_SCORES,
+         {.heads = 4, .head_dim = 64, .kv_len = 4},
+         ROOF_KERNEL_INDEX_SCORES},
         {ROOF_OPERATOR_BLOCK_SCORES, {.heads = 4, .head_dim = 64, .kv_len = 4}, ROOF_KERNEL_BMM},
-        {ROOF_OPERATOR_INDEX_TOP_K, {.kv_len = 4}, ROOF_KERNEL_ACTIVATION},
+        {ROOF_OPERATOR_INDEX_TOP_K, {.kv_len = 4, .selected = 256}, ROOF_KERNEL_TOP_K},
+        {ROOF_OPERATOR_INDEX_TOP_K, {.kv_len = 4, .selected = 255}, ROOF_KERNEL_ACTIVATION},
         {ROOF_OPERATOR_SPARSE_MLA, {.heads = 4, .kv_len = 4}, ROOF_KERNEL_MLA_DECODE},
+        {ROOF_OPERATOR_SPARSE_MLA,
+         {.heads = 4, .kv_len = 4, .query_len = 2},
+         ROOF_KERNEL_SPARSE_MLA},
         {ROOF_OPERATOR_SHORT_CONV, {.hidden = 64}, ROOF_KERNEL_CONV},
         {ROOF_OPERATOR_SHORT_CONV, {.hidden = 64, .query_len = 2}, ROOF_KERNEL_CONV_PREFILL},
         {ROOF_OPERATOR_DEPTH_MIX, {ROWS}, ROOF_KERNEL_ADD},
         {ROOF_OPERATOR_GATED_DELTA, {.heads = 4, .head_dim = 64}, ROOF_KERNEL_STATE},
         {ROOF_OPERATOR_GATED_DELTA,
          {.heads = 4, .head_dim = 64, .query_len = 2},
-         ROOF_KERNEL_COUNT},
+         ROOF_KERNEL_STATE_PREFILL},
         {ROOF_OPERATOR_KIMI_DELTA, {.heads = 4, .head_dim = 64}, ROOF_KERNEL_STATE},
+        {ROOF_OPERATOR_KIMI_DELTA,
+         {.heads = 4, .head_dim = 64, .query_len = 2},
+         ROOF_KERNEL_KIMI_PREFILL},
         {ROOF_OPERATOR_SSD, {.heads = 4, .head_dim = 64}, ROOF_KERNEL_STATE},
+        {ROOF_OPERATOR_SSD, {.heads = 4, .head_dim = 64, .query_len = 2}, ROOF_KERNEL_SSD_PREFILL},
         {ROOF_OPERATOR_LIGHTNING, {.heads = 4, .head_dim = 64}, ROOF_KERNEL_STATE},
+        {ROOF_OPERATOR_LIGHTNING,
+         {.heads = 4, .head_dim = 64, .query_len = 2},
+         ROOF_KERNEL_STATE_PREFILL},
         {ROOF_OPERATOR_SELECTIVE_SCAN, {.hidden = 64}, ROOF_KERNEL_STATE},
         {ROOF_OPERATOR_SELECTIVE_SCAN, {.hidden = 64, .query_len = 2}, ROOF_KERNEL_COUNT},
         {ROOF_OPERATOR_ADD_RMSNORM, {ROWS}, ROOF_KERNEL_NORM},

@@ -115,10 +115,76 @@ static void test_matrix_unit_of_a_cpu(void **state)
     }
 }
 
+/* The JSON of a measurement has each probe with its own kind of rate, and no operators: 2e12
+ * operations in a second, 3e9 bytes in one, and a launch, which has no rate. */
+static void test_probes_in_json(void **state)
+{
+    struct roof_meter_row rows[] = {
+        {.task = {.probe = ROOF_PROBE_MULTIPLY,
+                  .format = ROOF_PRECISION_FP32,
+                  .unit = ROOF_COMPUTE_VECTOR},
+         .time_s = 1,
+         .amount = 2e12,
+         .noise = 0.5,
+         .noisy = true},
+        {.task = {.probe = ROOF_PROBE_OPERATOR}, .time_s = 1},
+        {.task = {.probe = ROOF_PROBE_READ, .bytes = 1000}, .time_s = 1, .amount = 3e9},
+        {.task = {.probe = ROOF_PROBE_LAUNCH}, .time_s = 4e-6}};
+    struct roof_measured measured = {.row = rows,
+                                     .count = 4,
+                                     .planned = 5,
+                                     .device = {.name = "a \"device\""},
+                                     .power = {.idle_w = ROOF_UNKNOWN, .constant_w = ROOF_UNKNOWN}};
+    const struct roof_measure_report report = {.measured = &measured};
+    struct roof_text text = ROOF_TEXT_INIT;
+    static const char expected[] =
+        "{\n  \"schema\": \"roofline/measured/1\",\n  \"name\": \"a \\\"device\\\"\",\n"
+        "  \"measured\": 4,\n  \"planned\": 5,\n  \"probes\": [\n"
+        "    {\"probe\": \"multiply\", \"format\": \"fp32\", \"unit\": \"vector\", \"tflops\": 2, "
+        "\"measured_us\": 1000000, \"noise\": 0.5, \"noisy\": true},\n"
+        "    {\"probe\": \"read\", \"bytes\": 1000, \"gb_s\": 3, \"measured_us\": 1000000, "
+        "\"noise\": 0, \"noisy\": false},\n"
+        "    {\"probe\": \"launch\", \"measured_us\": 4, \"noise\": 0, \"noisy\": false}\n  ]";
+    (void)state;
+    roof_report_measured_json(&text, &report);
+    if (strncmp(text.data, expected, sizeof expected - 1) != 0) {
+        fail_msg("%s", text.data);
+    }
+    roof_text_free(&text);
+}
+
+/* The CSV of a step has the operators that ran, for a fit: one of two here. */
+static void test_step_in_csv(void **state)
+{
+    static struct roof_measured_step step;
+    const struct roof_meter_device device = {.units = 1};
+    const struct roof_measured_step *const steps[] = {&step, &step};
+    struct roof_text text = ROOF_TEXT_INIT;
+    struct roof_error error = {0};
+    (void)state;
+    step = (struct roof_measured_step){.count = 2};
+    step.row[0].task = step.row[1].task =
+        roof_suite_product(&device, ROOF_PRECISION_BF16, 17, 19, 23);
+    assert_int_equal(roof_workload_resolve(&step.row[0].task.workload, NULL), ROOF_OK);
+    step.row[0].runs = 1;
+    step.row[0].time_s = 800e-6;
+    assert_int_equal(roof_report_steps_csv(&text, steps, 2, &error), ROOF_OK);
+    size_t lines = 0;
+    for (const char *c = text.data; *c != '\0'; c++) {
+        lines += *c == '\n';
+    }
+    assert_int_equal(lines, 1 + 2); /* the columns, and a row of each step */
+    assert_int_equal(strncmp(text.data, "operator,", 9), 0);
+    assert_non_null(strstr(text.data, "\ngemm,17,19,23,"));
+    assert_non_null(strstr(text.data, ",800,"));
+    roof_text_free(&text);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_peak_is_the_fastest_product),
-                                       cmocka_unit_test(test_matrix_unit_of_a_cpu),
-                                       cmocka_unit_test(test_rows_of_a_step)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_peak_is_the_fastest_product),
+        cmocka_unit_test(test_matrix_unit_of_a_cpu), cmocka_unit_test(test_rows_of_a_step),
+        cmocka_unit_test(test_probes_in_json), cmocka_unit_test(test_step_in_csv)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
