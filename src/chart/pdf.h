@@ -8,7 +8,7 @@
 #include "base/text.h"
 
 /* Copies an image, and appends an update with a title and a summary (ISO 32000-1, 7.5.6). An image
- * without the tables of cairo at its end is copied unchanged. */
+ * without a table of cairo at its end, which may be a stream, is copied unchanged. */
 void roof_pdf_entitle(struct roof_text *out, const char *pdf, size_t length, const char *title,
                       const char *summary);
 

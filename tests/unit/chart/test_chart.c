@@ -905,6 +905,35 @@ static void test_pdf(void **unused)
     roof_text_free(&text);
 }
 
+/* Later versions of cairo have a stream in place of the table; so has the update: an entry for the
+ * title and one for the stream itself, each with a type, an offset and a generation. */
+static void test_pdf_stream(void **unused)
+{
+    (void)unused;
+    static const char pdf[] =
+        "%PDF-1.5\n2 0 obj\n<< /Type /XRef\n   /Size 3\n   /W [1 2 2]\n"
+        "   /Root 1 0 R\n   /Info 1 0 R\n>>\nstream\na\0b\nendstream\nendobj\n"
+        "startxref\n9\n%%EOF\n";
+    const size_t length = sizeof pdf - 1;
+    struct roof_text text = ROOF_TEXT_INIT;
+    roof_pdf_entitle(&text, pdf, length, "A", "B");
+    assert_memory_equal(text.data, pdf, length);
+    const char *const update = text.data + length;
+    assert_memory_equal(update, "3 0 obj\n<< /Title <FEFF0041>", 28);
+    const char *const table = strstr(update, "4 0 obj\n<< /Type /XRef\n   /Length 14\n   /Size 5\n"
+                                             "   /Index [3 2]\n   /W [1 4 2]\n   /Root 1 0 R\n"
+                                             "   /Info 3 0 R\n   /Prev 9\n>>\nstream\n");
+    assert_non_null(table);
+    const char entries[14] = {
+        1, 0, 0, 0, (char)length, 0, 0, 1, 0, 0, 0, (char)(table - text.data)};
+    const char *const stream = strstr(table, "stream\n") + 7;
+    assert_memory_equal(stream, entries, sizeof entries);
+    const char *const end = stream + sizeof entries;
+    assert_memory_equal(end, "\nendstream\nendobj\nstartxref\n", 28);
+    assert_int_equal(strtoul(end + 28, NULL, 10), table - text.data);
+    roof_text_free(&text);
+}
+
 /* --- drawings ------------------------------------------------------------------------------ */
 
 /* The number of the line of text that has a word; -1: none. */
@@ -1272,6 +1301,7 @@ int main(void)
                                        CASE(test_formats_of_ceilings),
                                        CASE(test_text_width),
                                        CASE(test_svg),
-                                       CASE(test_pdf)};
+                                       CASE(test_pdf),
+                                       CASE(test_pdf_stream)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
