@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "report/table.h"
 
 #define KEYS_MAX 200
 #define KEY_SIZE 64
@@ -79,7 +80,8 @@ static enum roof_status unknown_key(const struct roof_schema *schema, struct roo
 /* Returns the path of a name that text reports use; other keys are paths themselves. */
 static const char *path_of(const char *key)
 {
-    return strcmp(key, "largest_batch") == 0 ? "limits.max_batch" : key;
+    const char *const document = roof_table_document_key(key);
+    return document != NULL ? document : key;
 }
 
 enum roof_status roof_check_key_type(const char **type, const struct roof_schema *schema,

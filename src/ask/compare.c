@@ -18,13 +18,16 @@ struct compare_input {
     const char *file;
     struct roof_scenario base; /* what a row does not say */
     const struct roof_model *draft;
-    const char *model_name; /* NULL: rows name their own */
-    const char *layout;     /* NULL: none */
-    const char *group_by;   /* NULL: no groups */
-    double below;           /* NAN: not asked */
-    bool rows;              /* rows are written, not statistics */
-    bool fits;              /* a factor is asked for */
-    bool device;            /* one is named */
+    const char *model_name;                            /* NULL: rows name their own */
+    const char *layout;                                /* NULL: none */
+    const char *group_by;                              /* NULL: no groups */
+    double below;                                      /* NAN: not asked */
+    bool rows;                                         /* rows are written, not statistics */
+    bool summary;                                      /* statistics alone are asked for */
+    bool fits;                                         /* a factor is asked for */
+    bool device;                                       /* one is named */
+    bool stack;                                        /* one is named */
+    struct roof_host_time host_time[ROOF_STACK_COUNT]; /* of engines that rows name */
 };
 
 /* The question, and the state while rows are read. */
@@ -41,6 +44,7 @@ struct comparing {
     size_t room;
     struct roof_text lost; /* their texts, or those of the first rows of a summary */
     size_t told;           /* values of a summary */
+    bool backend;          /* the note on the engine of rows was given */
     struct roof_text text;
 };
 
@@ -125,6 +129,59 @@ static enum roof_status keep_value(struct comparing *c, const struct roof_compar
     return roof_scale_row_of(&c->value[c->values++], row, c->again, error);
 }
 
+/* Returns the stack of the engine that a benchmark names as its backend, such as vllm or
+ * sglang-oai; ROOF_STACK_BEST if it is none. */
+static enum roof_stack stack_of(const char *backend)
+{
+    int stack = ROOF_STACK_BEST + 1;
+    while (stack < ROOF_STACK_COUNT) {
+        const char *const name = roof_stack_name((enum roof_stack)stack);
+        const size_t length = strlen(name);
+        if (strncmp(backend, name, length) == 0 && strchr("-", backend[length]) != NULL) {
+            return (enum roof_stack)stack;
+        }
+        stack++;
+    }
+    return ROOF_STACK_BEST;
+}
+
+static void remark_backend(struct comparing *c, const struct roof_records *records,
+                           const char *stack)
+{
+    const struct roof_listener *const listener = c->asking->listener;
+    struct roof_error remark;
+    if (c->backend || listener->remark == NULL) {
+        return;
+    }
+    c->backend = true;
+    (void)roof_error_set(&remark, ROOF_OK,
+                         "%s: its backend is %s, so times are expected for that engine, as "
+                         "with " ROOF_KEY("stack") " %s",
+                         records->name, stack, stack);
+    listener->remark(listener->context, &remark);
+}
+
+/* Takes the stack from the result of a serving benchmark, unless the question has one. */
+static void on_begin(void *context, const struct roof_records *records)
+{
+    struct comparing *const c = context;
+    struct roof_scenario *const base = &c->in.base;
+    if (c->in.stack || roof_records_has(records, "stack")) {
+        return;
+    }
+    enum roof_stack stack = ROOF_STACK_BEST;
+    for (size_t i = 0; i < records->columns; i++) {
+        if (strcmp(records->column[i], "backend") == 0) {
+            stack = stack_of(records->cell[i]);
+        }
+    }
+    base->common.stack = stack;
+    if (stack != ROOF_STACK_BEST) {
+        base->host_time[stack] = c->in.host_time[stack];
+        remark_backend(c, records, roof_stack_name(stack));
+    }
+}
+
 /* A summary has a line for each value where there are so few. */
 #define LINES_MAX 20
 
@@ -139,7 +196,7 @@ static enum roof_status on_row(void *context, const struct roof_compared *row,
         return row->time_s < c->in.below * row->measured_s ? keep_row(c, row, error) : ROOF_OK;
     }
     if (!c->in.rows) {
-        if (c->told++ < LINES_MAX) {
+        if (!c->in.summary && c->told++ < LINES_MAX) {
             roof_report_compared_line(&c->lost, row);
         }
         return ROOF_OK;
@@ -261,8 +318,8 @@ static enum roof_status read_input(struct comparing *c, struct roof_error *error
     in->layout = q->value[ROOF_INPUT_LAYOUT];
     in->group_by = q->value[ROOF_INPUT_GROUP_BY];
     in->device = roof_asking_has(a, ROOF_INPUT_HARDWARE);
-    in->rows = !roof_asking_has(a, ROOF_INPUT_SUMMARY) &&
-               (a->form.format == ROOF_CSV || a->form.format == ROOF_NDJSON);
+    in->summary = roof_asking_has(a, ROOF_INPUT_SUMMARY);
+    in->rows = !in->summary && (a->form.format == ROOF_CSV || a->form.format == ROOF_NDJSON);
     if (roof_asking_has(a, ROOF_INPUT_BELOW)) {
         TRY(roof_parse_share(&in->below, q->value[ROOF_INPUT_BELOW], ROOF_KEY("below"), error));
     }
@@ -291,7 +348,12 @@ static enum roof_status read_input(struct comparing *c, struct roof_error *error
     }
     TRY(check_layout(in->layout, a->loans.store, error));
     TRY(check_model(c, error));
-    return roof_asking_draft(&in->draft, &in->base, a, error);
+    TRY(roof_asking_draft(&in->draft, &in->base, a, error));
+    in->stack = roof_asking_has(a, ROOF_INPUT_STACK);
+    struct roof_scenario engines = in->base;
+    TRY(roof_read_host_time(&engines, q, true, error));
+    memcpy(in->host_time, engines.host_time, sizeof in->host_time);
+    return ROOF_OK;
 }
 
 /* --- the answer ---------------------------------------------------------------------------- */
@@ -371,6 +433,7 @@ static enum roof_status answer(struct comparing *c, struct roof_error *error)
                                              .model = on_model,
                                              .formats = on_formats,
                                              .header = in->rows || lost ? on_header : NULL,
+                                             .begin = on_begin,
                                              .row = each ? on_row : NULL,
                                              .end = on_end,
                                              .bad = on_bad};

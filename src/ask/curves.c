@@ -73,6 +73,7 @@ struct charting {
     bool both;                     /* the chart has times of both phases */
     struct roof_curves curves;
     struct roof_text name;
+    struct roof_text fixed; /* the inputs that all points of a chart of times share */
     uint64_t refused;
     struct roof_error first_refused;
 };
@@ -205,13 +206,35 @@ static enum roof_status on_first(void *context, const struct roof_prediction *pr
 {
     struct charting *const c = context;
     (void)prediction;
-    (void)error;
     c->both = !isnan(model->ttft_s) && !isnan(model->tpot_s);
     set_axis(&c->curves.y, ROOF_SCALE_TEN,
              c->both                ? "time (ms)"
              : isnan(model->tpot_s) ? "time to first token (ms)"
                                     : "time per token (ms)");
-    return ROOF_OK;
+    const struct roof_sweep *const sweep = &c->grid.sweep;
+    for (size_t i = 0; i < sweep->axis_count; i++) {
+        const struct roof_axis *const axis = &sweep->axis[i];
+        if (axis->values.count == 1) {
+            const char *const before = c->fixed.length == 0 ? "" : ", ";
+            roof_text_printf(&c->fixed, "%s%s ", before, axis->input->option);
+            roof_axis_show(&c->fixed, axis, &model->scenario);
+        }
+    }
+    return c->fixed.failed ? roof_no_memory(error) : ROOF_OK;
+}
+
+/* Adds the first of the shared inputs to a title, as many as it has room for. */
+static void put_fixed(struct roof_text *title, const struct roof_text *fixed)
+{
+    size_t length = fixed->length;
+    while (length > 0 && title->length + length + strlen(" ()") >= ROOF_CHART_NAME_SIZE) {
+        do {
+            length--;
+        } while (length > 0 && fixed->data[length] != ',');
+    }
+    if (length > 0) {
+        roof_text_printf(title, " (%.*s)", (int)length, fixed->data);
+    }
 }
 
 /* Names the axes and the chart. */
@@ -233,6 +256,7 @@ static enum roof_status name_chart(struct charting *c, struct roof_error *error)
     }
     roof_text_put(&title, c->kind == ROOF_CHART_PARETO ? ": throughput and speed per user"
                                                        : ": expected latency");
+    put_fixed(&title, &c->fixed);
     const enum roof_status status = title.failed ? roof_no_memory(error) : ROOF_OK;
     if (status == ROOF_OK) {
         roof_title_curves(&c->curves, c->asking, title.data);
@@ -311,6 +335,7 @@ enum roof_status roof_ask_curves(struct roof_asking *a, enum roof_chart_kind kin
     }
     roof_text_free(&text);
     roof_text_free(&c->name);
+    roof_text_free(&c->fixed);
     roof_curves_free(&c->curves);
     roof_grid_close(&c->grid);
     free(c);

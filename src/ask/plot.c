@@ -463,12 +463,14 @@ static enum roof_status name_dots(struct plotting *p, struct roof_error *error)
         if (w != NULL) {
             put_differences(&p->name, &differences, w);
         }
+        if (p->name.failed) {
+            return roof_no_memory(error);
+        }
         if (p->name.length > 0) {
-            TRY(p->name.failed ? roof_no_memory(error)
-                               : roof_chart_rename(dot, p->name.data, error));
+            TRY(roof_chart_rename(dot, p->name.data, error));
         }
     }
-    return p->name.failed || p->group.failed ? roof_no_memory(error) : ROOF_OK;
+    return p->group.failed ? roof_no_memory(error) : ROOF_OK;
 }
 
 static enum roof_status predict_record(const struct roof_prediction **out, struct plotting *p,

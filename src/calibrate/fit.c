@@ -234,6 +234,16 @@ static bool lends_to(const struct roof_hardware *device, const struct roof_hardw
     return (same_vendor || fit->stack != ROOF_STACK_TRTLLM) && (same_family || !own);
 }
 
+/* Returns true if a fit that the device has makes that of a lender needless: for the same kernel,
+ * or attention of prompts that was measured here, which is closer to that of encoders than the
+ * encoder of another device. */
+static bool takes_place(const struct roof_kernel_fit *has, const struct roof_kernel_fit *lent)
+{
+    const bool encodes = lent->kernel == ROOF_KERNEL_ENCODER &&
+                         has->kernel == ROOF_KERNEL_PREFILL && has->lent == NULL;
+    return (has->kernel == lent->kernel || encodes) && has->numerics == lent->numerics;
+}
+
 /* Borrows the fits of a lender for missing kinds of kernels, or for one kernel. */
 static enum roof_status borrow_from(struct fitter *f, int from_lender, const struct own *own,
                                     struct roof_error *error)
@@ -250,7 +260,7 @@ static enum roof_status borrow_from(struct fitter *f, int from_lender, const str
                       lends_to(f->hardware, from, fit) &&
                       (only == ROOF_KERNEL_COUNT || fit->kernel == only);
         for (int i = 0; i < before && wanted; i++) {
-            wanted = f->done[i].kernel != fit->kernel || f->done[i].numerics != fit->numerics;
+            wanted = !takes_place(&f->done[i], fit);
         }
         if (wanted) {
             struct roof_kernel_fit *const taken = &f->done[f->dones++];

@@ -747,6 +747,13 @@ static const struct roof_registry registry = {
     .noun = "hardware",
     .own = "or a file with memory_gb, bandwidth_gb_s and peak_tflops"};
 
+bool roof_hardware_hides(const struct roof_hardware *hardware)
+{
+    return hardware->basis == ROOF_BASIS_USER && roof_registry_path(hardware->reference) &&
+           !roof_registry_document(hardware->reference) &&
+           roof_registry_has(&registry, hardware->id, NULL);
+}
+
 /* Checks a device of the user, and notes the name by which it was loaded. */
 static enum roof_status take_user(struct roof_hardware *hardware, const char *name,
                                   struct roof_error *error)

@@ -187,6 +187,8 @@ enum roof_status roof_hardware_cap(struct roof_hardware *hardware, const char *w
 
 /** Tells if any figure or peak differs between two devices. */
 bool roof_hardware_differs(const struct roof_hardware *a, const struct roof_hardware *b);
+/** Tells whether a user's file has the id of a built-in device. */
+bool roof_hardware_hides(const struct roof_hardware *hardware);
 
 const char *roof_basis_name(enum roof_basis basis);
 const char *roof_confidence_name(enum roof_confidence confidence);

@@ -368,7 +368,7 @@ static void put_group(struct roof_text *out, const struct roof_chart *chart, siz
 
 /* Widens the column of names to fit the headings of groups, so that the numbers of all groups are
  * aligned. */
-static void widen(struct look *look, const struct roof_chart *chart,
+static void widen(struct look *look, struct roof_text *out, const struct roof_chart *chart,
                   const struct roof_chart_layout *l, bool each)
 {
     struct roof_text name = ROOF_TEXT_INIT;
@@ -387,6 +387,7 @@ static void widen(struct look *look, const struct roof_chart *chart,
                            ? heading - HEADING_LEFT
                            : look->widest;
     }
+    out->failed = out->failed || name.failed;
     roof_text_free(&name);
 }
 
@@ -420,7 +421,7 @@ static void put_legend(struct roof_text *out, const struct roof_chart *chart,
     const bool each = chart->dots <= LEGEND_MAX;
     const size_t rows = each ? chart->dots : l->marks;
     struct look look = look_of(chart, page);
-    widen(&look, chart, l, each);
+    widen(&look, out, chart, l, each);
     for (size_t of = 0; of < chart->groups * chart->roofs; of++) {
         const size_t group = of / chart->roofs;
         const size_t roof = of % chart->roofs;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <argtable2.h>
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -463,46 +464,71 @@ static enum roof_status parse(struct cli_options *out, struct table *t, int argc
     return errors > 0 ? parse_error(t, out->command, error) : take(out, t, error);
 }
 
-/* Refuses an output whose extension names a format that the command does not write. */
+/* Refuses an output whose extension names a format that the command does not write, or NULL. */
 static enum roof_status refuse_extension(const struct cli_options *out, const char *format,
                                          struct roof_error *error)
 {
-    const bool image = strstr("svg png pdf", format) != NULL;
+    const bool image = format != NULL && strstr("svg png pdf", format) != NULL;
     struct roof_text formats = ROOF_TEXT_INIT;
     roof_answer_formats(&formats, out->command->id);
+    const bool text = !formats.failed && strncmp(formats.data, "text", 4) == 0;
+    const char *const more = image                    ? "; roofline plot draws images"
+                             : format == NULL && text ? "; .txt, .log or no extension is text"
+                                                      : "";
     const enum roof_status status =
-        formats.failed
-            ? roof_no_memory(error)
-            : roof_error_set(
-                  error, ROOF_USAGE,
-                  "cannot write '%s': the formats are %s (" ROOF_KEY("format") " chooses one)%s",
-                  out->output, formats.data, image ? "; roofline plot draws images" : "");
+        formats.failed ? roof_no_memory(error)
+                       : roof_error_set(error, ROOF_USAGE,
+                                        "cannot write '%s': the formats are %s (" ROOF_KEY(
+                                            "format") " chooses one)%s",
+                                        out->output, formats.data, more);
     roof_text_free(&formats);
     return status;
 }
 
-/* Finds the format: by -f, or else by the extension of the output. Unknown extensions do not
- * matter. */
-static enum roof_status find_format(struct cli_options *out, struct roof_error *error)
+/* Returns the extension of a file name, with its dot; NULL if there is none. The end of a name like
+ * llama-3.1 is not one: it does not begin with a letter. */
+static const char *extension_of(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    const char *const name = slash == NULL ? path : slash + 1;
+    const char *const dot = strrchr(name, '.');
+    return dot == NULL || dot == name || !isalpha((unsigned char)dot[1]) ? NULL : dot;
+}
+
+/* Finds the format of an output by its extension, and refuses an unknown one. */
+static enum roof_status find_by_extension(struct cli_options *out, const char *extension,
+                                          struct roof_error *error)
 {
     static const struct {
         const char *extension;
         const char *format;
-    } extensions[] = {{".json", "json"},  {".ndjson", "ndjson"},   {".csv", "csv"}, {".md", "md"},
-                      {".html", "html"},  {".svg", "svg"},         {".png", "png"}, {".pdf", "pdf"},
-                      {".gp", "gnuplot"}, {".gnuplot", "gnuplot"}, {".txt", "text"}};
+    } extensions[] = {{".json", "json"},  {".ndjson", "ndjson"},   {".jsonl", "ndjson"},
+                      {".csv", "csv"},    {".md", "md"},           {".html", "html"},
+                      {".svg", "svg"},    {".png", "png"},         {".pdf", "pdf"},
+                      {".gp", "gnuplot"}, {".gnuplot", "gnuplot"}, {".tap", "tap"},
+                      {".xml", "junit"},  {".txt", "text"},        {".log", "text"}};
+    const char *format = NULL;
+    for (size_t i = 0; i < COUNT(extensions) && format == NULL; i++) {
+        format = strcasecmp(extension, extensions[i].extension) == 0 ? extensions[i].format : NULL;
+    }
+    return format != NULL &&
+                   roof_answer_format_find(&out->format, out->command->id, format, NULL) == ROOF_OK
+               ? ROOF_OK
+               : refuse_extension(out, format, error);
+}
+
+/* Finds the format: by -f, or else by the extension of the output. A script or a manifest of an
+ * engine has an extension of its own. */
+static enum roof_status find_format(struct cli_options *out, struct roof_error *error)
+{
     const bool named = out->output != NULL && strcmp(out->output, "-") != 0;
-    const char *const dot = named ? strrchr(out->output, '.') : NULL;
+    const char *const extension = named ? extension_of(out->output) : NULL;
     const char *const name = out->own[ROOF_INPUT_FORMAT];
     if (name != NULL) {
         return roof_answer_format_find(&out->format, out->command->id, name, error);
     }
-    for (size_t i = 0; i < COUNT(extensions) && dot != NULL; i++) {
-        if (strcasecmp(dot, extensions[i].extension) == 0) {
-            const enum roof_status status =
-                roof_answer_format_find(&out->format, out->command->id, extensions[i].format, NULL);
-            return status == ROOF_OK ? ROOF_OK : refuse_extension(out, extensions[i].format, error);
-        }
+    if (extension != NULL && !roof_asked(out->question, ROOF_INPUT_EMIT)) {
+        return find_by_extension(out, extension, error);
     }
     return out->command->id == ROOF_COMMAND_PAGE /* its only format */
                ? roof_answer_format_find(&out->format, out->command->id, "html", error)

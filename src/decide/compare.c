@@ -365,6 +365,17 @@ static enum roof_status skip_row(struct run *r, struct roof_error *error)
     return ROOF_OK;
 }
 
+/* Keeps the row that is furthest below its bound. */
+static void keep_fastest(struct roof_comparison *out, const struct roof_compared *row)
+{
+    const double times = row->time_s / row->measured_s;
+    if (times > fmax(out->fastest, 1)) {
+        out->fastest = times;
+        out->fastest_bound = row->time_s;
+        out->fastest_line = row->line;
+    }
+}
+
 /* Compares each measured value of a row that was predicted. */
 static enum roof_status compare_row(struct run *r, struct roof_compared *row,
                                     struct roof_error *error)
@@ -388,6 +399,7 @@ static enum roof_status compare_row(struct run *r, struct roof_compared *row,
         if (tally == NULL || !add_row(tally, &compared[i]) || !add_row(&r->overall, &compared[i])) {
             return roof_no_memory(error);
         }
+        keep_fastest(r->out, &compared[i]);
         if (r->calls->row != NULL) {
             TRY(r->calls->row(r->calls->context, &compared[i], error));
         }
@@ -448,6 +460,9 @@ static enum roof_status do_rows(struct run *r, struct roof_error *error)
         enum roof_status status = roof_records_next(&r->records, &more, error);
         if (status != ROOF_OK || !more) {
             return status;
+        }
+        if (r->calls->begin != NULL && r->out->metrics) {
+            r->calls->begin(r->calls->context, &r->records);
         }
         status = do_row(r, error);
         if (status != ROOF_OK) {

@@ -50,6 +50,9 @@ struct roof_compare_calls {
     /** Takes the header, once, before the rows, and if metrics are told apart. May be NULL. */
     enum roof_status (*header)(void *context, const char *const *column, size_t columns,
                                bool metrics, struct roof_error *error);
+    /** Receives each row of a file with metrics before it is predicted, when the base of the
+     * comparison may still change. May be NULL. */
+    void (*begin)(void *context, const struct roof_records *records);
     /** Takes a measured value of a row that was predicted. May be NULL. */
     enum roof_status (*row)(void *context, const struct roof_compared *row,
                             struct roof_error *error);
@@ -86,7 +89,10 @@ struct roof_comparison {
     struct roof_compare_group overall;
     struct roof_compare_group *group; /**< in order of appearance; owned */
     size_t groups;
-    uint64_t bad; /**< rows left out as invalid */
+    uint64_t bad;         /**< rows left out as invalid */
+    int fastest_line;     /**< of the row furthest below its bound; 0: none is below */
+    double fastest;       /**< its bound divided by its measured time */
+    double fastest_bound; /**< its bound, in seconds */
     void *private_data;
 };
 

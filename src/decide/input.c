@@ -154,7 +154,7 @@ static const struct roof_input inputs[(int)ROOF_INPUT_COUNT - (int)ROOF_DIM_COUN
          .commands = SERVED(WORKLOAD),
          .group = ROOF_GROUP_DEVICE},
     ROW(STACK) = CHOICE("stack", stack, roof_stack_names, ROOF_STACK_COUNT - 1, "NAME",
-                        "serving stack whose kernels estimates use: best (default), trtllm, vllm, "
+                        "serving stack of estimates: best (default; fastest of all), trtllm, vllm, "
                         "sglang, aiter, llama.cpp",
                         SERVED(WORKLOAD)),
     ROW(CACHE) =
@@ -801,7 +801,7 @@ static const struct roof_input inputs[(int)ROOF_INPUT_COUNT - (int)ROOF_DIM_COUN
     ROW(SUMMARY) = {.option = "summary",
                     .kind = ROOF_INPUT_FLAG,
                     .max = 1,
-                    .help = "print error statistics instead of rows (text and json always do)",
+                    .help = "print statistics of the errors without the rows (json always does)",
                     .commands = ROOF_COMMAND_COMPARE | ROOF_COMMAND_MONITOR},
     ROW(GROUP_BY) = {.option = "group-by",
                      .kind = ROOF_INPUT_TEXT,

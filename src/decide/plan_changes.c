@@ -9,6 +9,7 @@
 #include "decide/input.h"
 #include "decide/plan_inputs.h"
 #include "decide/plan_verdict.h"
+#include "predict/pass.h"
 
 /* Additional devices are tried one by one up to this number, then in powers of two up to this
  * multiple of the present ones. */
@@ -48,31 +49,47 @@ static enum roof_status try_change(struct roof_plan_answer *answer,
 /* The least fraction of the memory that engines leave free. */
 #define RESERVE_LEAST 0.05
 
+/* Tries the smallest reserve, with `before` its key, and names the largest one with which the plan
+ * that was found still fits. */
+static enum roof_status try_reserve(struct roof_plan_answer *answer,
+                                    const struct roof_plan_problem *problem, const char *before,
+                                    struct roof_error *error)
+{
+    struct roof_plan_problem free = *problem;
+    struct roof_plan_shortage *const shortage = &answer->shortage;
+    const size_t changes = shortage->changes;
+    free.base.reserve = RESERVE_LEAST;
+    TRY(try_change(answer, &free, before, "", error));
+    if (shortage->changes > changes) {
+        struct roof_plan_change *const change = &shortage->change[changes];
+        const struct roof_hardware *const hardware = problem->hardware[change->plan.hardware];
+        const double spare =
+            roof_memory_spare(change->plan.memory_bytes, roof_memory_capacity(hardware));
+        char value[ROOF_NUMBER_SIZE];
+        (void)roof_format_number(value, fmax(spare, RESERVE_LEAST));
+        (void)snprintf(change->option, sizeof change->option, "%s %s", before, value);
+    }
+    return ROOF_OK;
+}
+
 /* Tries fewer bits in the cache, a smaller memory reserve, and both if neither suffices. */
 static enum roof_status try_memory(struct roof_plan_answer *answer, struct roof_error *error)
 {
     struct roof_plan_problem narrow = answer->problem;
-    struct roof_plan_problem free = answer->problem;
     enum roof_precision *const kv = &narrow.base.common.formats.kv;
     const bool bits = *kv != ROOF_PRECISION_AUTO && *kv != ROOF_PRECISION_FP8_E4M3;
-    const bool reserve = free.base.reserve > RESERVE_LEAST;
-    char value[ROOF_NUMBER_SIZE];
-    char both[ROOF_NUMBER_SIZE + 20];
+    const bool reserve = narrow.base.reserve > RESERVE_LEAST;
     *kv = bits ? ROOF_PRECISION_FP8_E4M3 : *kv;
-    free.base.reserve = RESERVE_LEAST;
-    (void)roof_format_number(value, RESERVE_LEAST);
     if (bits) {
         TRY(try_change(answer, &narrow, "kv", "fp8", error));
     }
     if (reserve) {
-        TRY(try_change(answer, &free, "reserve", value, error));
+        TRY(try_reserve(answer, &answer->problem, "reserve", error));
     }
     if (answer->shortage.changes > 0 || !bits || !reserve) {
         return ROOF_OK;
     }
-    narrow.base.reserve = RESERVE_LEAST;
-    (void)snprintf(both, sizeof both, "fp8 --reserve %s", value);
-    return try_change(answer, &narrow, "kv", both, error);
+    return try_reserve(answer, &narrow, "kv fp8 --reserve", error);
 }
 
 /* Writes a limit that a plan with `value` meets even after rounding to four digits. */

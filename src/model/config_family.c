@@ -163,8 +163,7 @@ enum roof_status roof_config_stranger(const struct config *c, const roof_json_va
     }
     enum roof_status status = roof_unknown_name(c->error, ROOF_INVALID, "model_type",
                                                 roof_json_string(c->stranger), types, COUNT(types));
-    status =
-        roof_error_prefix(c->error, status, "%s%s, and the architecture is not known: ", key, what);
+    status = roof_error_prefix(c->error, status, "%s%s; ", key, what);
     return roof_json_place_error(c->json, at, "", c->error, status);
 }
 

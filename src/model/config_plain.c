@@ -111,9 +111,8 @@ static enum roof_status check_layers(const struct reading *r, const struct confi
         windows = true; /* the reader of layers refuses other values */
     }
     if (windows && r->model.window > 0 && roof_config_member(c, "layer_types") == NULL) {
-        add_doubt(
-            &doubts, roof_config_member(c, "sliding_window"),
-            "sliding_window does not say which layers have it (add layer_types, or make it null)");
+        add_doubt(&doubts, roof_config_member(c, "sliding_window"),
+                  "sliding_window needs layer_types (or null)");
     }
     return doubts.at == NULL ? ROOF_OK : roof_config_stranger(c, doubts.at, doubts.text, "");
 }

@@ -496,7 +496,7 @@ static void find_room(struct roof_limits *out, const struct roof_model_predictio
 {
     const double needed = prediction->weights_memory_bytes + prediction->kv_cache_bytes +
                           prediction->activation_memory_bytes;
-    const double spare = floor(100 * (1 - needed / prediction->memory_capacity_bytes)) / 100;
+    const double spare = roof_memory_spare(needed, prediction->memory_capacity_bytes);
     /* A smaller reserve does not help a host that has too little memory. */
     const bool host_fits = !(prediction->host_memory_bytes > prediction->host_capacity_bytes);
     const bool helps = host_fits && spare > 0 && spare < prediction->scenario.reserve;

@@ -164,6 +164,10 @@ struct roof_memory {
 /* Returns the free bytes, in the memory with the least room: below 0 it does not fit, NAN if that
  * is unknown. */
 double roof_memory_room(const struct roof_memory *memory);
+/* Returns the bytes of memory that a device has; NAN: unknown. */
+double roof_memory_capacity(const struct roof_hardware *hardware);
+/* Returns the largest reserve, in hundredths, that leaves room for the bytes needed. */
+double roof_memory_spare(double needed, double capacity);
 
 struct roof_memory roof_memory_of(const struct roof_pass *pass, const struct roof_pass *draft,
                                   const struct roof_model *model,

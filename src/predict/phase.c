@@ -64,12 +64,17 @@ static double file_share(const struct roof_model *model)
 
 /* Returns the bytes of memory that a device has; the GB that are printed on memory chips are GiB.
  */
-static double capacity_of(const struct roof_hardware *hardware)
+double roof_memory_capacity(const struct roof_hardware *hardware)
 {
     const double usable = hardware->figure[ROOF_FIGURE_MEMORY_CAPACITY].value;
     const double nominal =
         hardware->figure[ROOF_FIGURE_MEMORY_NOMINAL].value / 1e9 * (1024. * 1024 * 1024);
     return isnan(usable) ? nominal : usable;
+}
+
+double roof_memory_spare(double needed, double capacity)
+{
+    return floor(100 * (1 - needed / capacity)) / 100;
 }
 
 double roof_memory_room(const struct roof_memory *m)
@@ -97,11 +102,12 @@ struct roof_memory roof_memory_of(const struct roof_pass *pass, const struct roo
     struct roof_memory m = {.weights = pass->weights_bytes * share + draft->weights_bytes,
                             .kv = pass->kv_bytes + draft->kv_bytes,
                             .activations = pass->activation_bytes,
-                            .capacity = capacity_of(hardware),
+                            .capacity = roof_memory_capacity(hardware),
                             .host_weights = pass->host_weights_bytes * share,
                             .host_kv = pass->host_kv_bytes,
                             .host_activations = pass->host_live_bytes,
-                            .host_capacity = s->host == NULL ? ROOF_UNKNOWN : capacity_of(s->host)};
+                            .host_capacity =
+                                s->host == NULL ? ROOF_UNKNOWN : roof_memory_capacity(s->host)};
     m.reserve = s->reserve * m.capacity;
     m.fits = fit_of(&m);
     return m;

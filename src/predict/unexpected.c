@@ -11,12 +11,56 @@
 #include "predict/kernel.h"
 #include "predict/power.h"
 
+/* The figures that formulas of kernels use; those of llama.cpp do without the last. */
+static const enum roof_figure_id needed[] = {ROOF_FIGURE_SM_COUNT, ROOF_FIGURE_BOOST_CLOCK,
+                                             ROOF_FIGURE_L2};
+
+/* Finds the keys of the first figures in needed[] that a device lacks, and returns their number. */
+static size_t find_unknown(const char *key[COUNT(needed)], const struct roof_hardware *hardware,
+                           size_t figures)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < figures; i++) {
+        if (isnan(hardware->figure[needed[i]].value)) {
+            key[count++] = roof_figure_key(needed[i])->key;
+        }
+    }
+    return count;
+}
+
+/* Writes "a, b and c" at a place of out, and returns the place behind it. */
+static size_t put_list(char out[ROOF_UNEXPECTED_SIZE], size_t at, const char *const *key,
+                       size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *const before = i == 0 ? "" : i + 1 < count ? ", " : " and ";
+        at += (size_t)snprintf(out + at, ROOF_UNEXPECTED_SIZE - at, "%s%s", before, key[i]);
+    }
+    return at;
+}
+
+#define NAME_SHOWN 64 /* leaves room for the keys */
+
+/* Writes that a device has no measured kernels, and what its file may say to borrow some. */
+static void put_unmeasured(char out[ROOF_UNEXPECTED_SIZE], const struct roof_hardware *hardware)
+{
+    const bool told = hardware->like != NULL || !roof_registry_path(hardware->reference);
+    const char *unknown[COUNT(needed)] = {""};
+    const size_t count = find_unknown(unknown, hardware, COUNT(needed));
+    size_t at = (size_t)snprintf(
+        out, ROOF_UNEXPECTED_SIZE, "no kernels of a device like %.*s were measured%s", NAME_SHOWN,
+        hardware->like != NULL ? hardware->like : hardware->id,
+        told ? "" : "; the key \"like\" in its file can name a measured one");
+    if (!told && count > 0) {
+        at += (size_t)snprintf(out + at, ROOF_UNEXPECTED_SIZE - at, " (also add ");
+        at = put_list(out, at, unknown, count);
+        (void)snprintf(out + at, ROOF_UNEXPECTED_SIZE - at, ")");
+    }
+}
+
 const char *roof_unexpected_device(char out[ROOF_UNEXPECTED_SIZE],
                                    const struct roof_hardware *hardware)
 {
-    /* All formulas of kernels use the first two; those of llama.cpp need no L2. */
-    static const enum roof_figure_id needed[] = {ROOF_FIGURE_SM_COUNT, ROOF_FIGURE_BOOST_CLOCK,
-                                                 ROOF_FIGURE_L2};
     if (hardware->unmeasured != NULL) {
         snprintf(out, ROOF_UNEXPECTED_SIZE, "no kernel of %s was measured for %s",
                  hardware->unmeasured, hardware->id);
@@ -27,10 +71,7 @@ const char *roof_unexpected_device(char out[ROOF_UNEXPECTED_SIZE],
         return out;
     }
     if (hardware->calibration == NULL) {
-        const bool told = hardware->like != NULL || !roof_registry_path(hardware->reference);
-        snprintf(out, ROOF_UNEXPECTED_SIZE, "no kernels of a device like %s were measured%s",
-                 hardware->like != NULL ? hardware->like : hardware->id,
-                 told ? "" : "; the key \"like\" in its file can name a measured one");
+        put_unmeasured(out, hardware);
         return out;
     }
     if (roof_power_capped(hardware)) {
@@ -38,23 +79,14 @@ const char *roof_unexpected_device(char out[ROOF_UNEXPECTED_SIZE],
         return out;
     }
     const char *unknown[COUNT(needed)] = {""};
-    size_t count = 0;
-    const size_t all = hardware->calibration->local ? COUNT(needed) - 1 : COUNT(needed);
-    for (size_t i = 0; i < all; i++) {
-        if (isnan(hardware->figure[needed[i]].value)) {
-            unknown[count++] = roof_figure_key(needed[i])->key;
-        }
-    }
+    const size_t figures = hardware->calibration->local ? COUNT(needed) - 1 : COUNT(needed);
+    const size_t count = find_unknown(unknown, hardware, figures);
     if (count == 0) {
         return NULL;
     }
-    int length = snprintf(out, ROOF_UNEXPECTED_SIZE, "%s", unknown[0]);
-    for (size_t i = 1; i < count; i++) {
-        length += snprintf(out + length, ROOF_UNEXPECTED_SIZE - (size_t)length, "%s%s",
-                           i + 1 < count ? ", " : " and ", unknown[i]);
-    }
-    snprintf(out + length, ROOF_UNEXPECTED_SIZE - (size_t)length,
-             " of %s %s unknown (%s%s--set %s=VALUE)", hardware->id, count == 1 ? "is" : "are",
+    const size_t at = put_list(out, 0, unknown, count);
+    snprintf(out + at, ROOF_UNEXPECTED_SIZE - at, " of %s %s unknown (%s%s--set %s=VALUE)",
+             hardware->id, count == 1 ? "is" : "are",
              hardware->basis == ROOF_BASIS_USER ? "add to its file, or " : "",
              count == 1 ? "" : "give each: ", unknown[0]);
     return out;

@@ -516,6 +516,32 @@ static void text_fit(struct roof_text *out, const struct roof_scale_fit *fit)
     roof_text_put(out, "\n");
 }
 
+static void text_legend(struct roof_text *out)
+{
+    roof_text_put(
+        out,
+        "\nMAPE, median, p90: errors of expected times (mean, median, and 90th percentile).\nideal "
+        "MAPE: that of the lower bounds. bias: mean of expected / measured - 1; above 0: too "
+        "slow.\nin band: measured within the 80% interval. below: measured faster than the lower "
+        "bound.\nA rate counts as the time of a token. -f csv prints every row.\n");
+}
+
+/* No cache makes a kernel so many times faster than its bound. */
+#define FASTER_MAX 10
+
+/* Writes a note on a measured time that is far too short, mostly one in another unit. */
+static void text_fastest(struct roof_text *out, const struct roof_comparison *comparison)
+{
+    char times[ROOF_QUANTITY_SIZE];
+    char bound[ROOF_QUANTITY_SIZE];
+    if (comparison->fastest > FASTER_MAX) {
+        roof_text_printf(
+            out, "\nLine %d is %s times faster than its lower bound (%s): check its unit.\n",
+            comparison->fastest_line, roof_format_short(times, comparison->fastest),
+            roof_format_quantity(bound, comparison->fastest_bound, ROOF_UNIT_MILLISECONDS));
+    }
+}
+
 void roof_report_comparison(struct roof_text *out, bool json,
                             const struct roof_comparison *comparison,
                             const struct roof_scale_fit *fit)
@@ -558,12 +584,8 @@ void roof_report_comparison(struct roof_text *out, bool json,
         out->length -= out->length > 0 ? 1U : 0U;
         roof_text_put(out, "  all\n");
     }
-    roof_text_put(
-        out,
-        "\nMAPE, median, p90: errors of expected times (mean, median, and 90th percentile).\nideal "
-        "MAPE: that of the lower bounds. bias: mean of expected / measured - 1; above 0: too "
-        "slow.\nin band: measured within the 80% interval. below: measured faster than the lower "
-        "bound.\nA rate counts as the time of a token. -f csv prints every row.\n");
+    text_legend(out);
+    text_fastest(out, c);
     if (fit != NULL) {
         text_fit(out, fit);
     }

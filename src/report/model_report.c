@@ -670,8 +670,7 @@ static void put_remarks(struct roof_text *out, const struct roof_model_predictio
     roof_text_put(out, any ? "\n" : "");
 }
 
-/* Names the formats of products without a unit on the device, and the formats that it uses instead.
- */
+/* Names the formats of products without a unit on the device, and what it uses instead. */
 static void put_fallback(struct roof_text *out, const struct roof_model_prediction *r)
 {
     const struct roof_hardware *const device = r->total.hardware;
@@ -725,6 +724,7 @@ void roof_model_report_text(struct roof_text *out,
     if (r->fallback) {
         put_fallback(out, r);
     }
+    roof_report_fastest(out, r);
     roof_report_model_basis(out, r, product);
 }
 

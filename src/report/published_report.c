@@ -198,10 +198,30 @@ static void note_uncertain(struct roof_text *out, const struct roof_hardware *ha
     roof_text_free(&why);
 }
 
+/* Writes the note on a user's file that has the id of a built-in device. */
+static void note_own(struct roof_text *out, const struct roof_hardware *hardware)
+{
+    if (roof_hardware_hides(hardware)) {
+        roof_text_put(out, "\n");
+        const size_t from = out->length;
+        roof_text_printf(out, "Note: the figures of %s are those of ", hardware->id);
+        roof_text_shell_word(out, hardware->reference);
+        roof_text_put(out, ", not of the built-in device.\n");
+        roof_text_fold(out, from, 0);
+    }
+}
+
+/* Writes the notes on a user's device. */
+static void note_user(struct roof_text *out, const struct roof_hardware *hardware)
+{
+    note_own(out, hardware);
+    note_uncertain(out, hardware);
+}
+
 void roof_report_basis(struct roof_text *out, const struct roof_prediction *p,
                        const struct roof_hardware *product)
 {
-    note_uncertain(out, p->hardware);
+    note_user(out, p->hardware);
     if (product != NULL && roof_hardware_differs(p->hardware, product)) {
         const struct published published = of_prediction(p, product);
         put_note(out, p->hardware, product, &published);
@@ -211,17 +231,53 @@ void roof_report_basis(struct roof_text *out, const struct roof_prediction *p,
 void roof_report_model_basis(struct roof_text *out, const struct roof_model_prediction *model,
                              const struct roof_hardware *product)
 {
-    note_uncertain(out, model->total.hardware);
+    note_user(out, model->total.hardware);
     if (product != NULL && roof_hardware_differs(model->total.hardware, product)) {
         const struct published published = of_model(model, product);
         put_note(out, model->total.hardware, product, &published);
     }
 }
 
+/* Returns the stacks of engines whose kernels a device has, a bit for each. */
+static unsigned stacks_of(const struct roof_hardware *hardware)
+{
+    const struct roof_calibration *const c = hardware->calibration;
+    unsigned stacks = 0;
+    for (size_t i = 0; c != NULL && i < c->count; i++) {
+        stacks |= 1U << c->fit[i].stack;
+    }
+    return stacks & ~(1U << ROOF_STACK_BEST | 1U << ROOF_STACK_LLAMA_CPP);
+}
+
+void roof_report_fastest(struct roof_text *out, const struct roof_model_prediction *model)
+{
+    const struct roof_scenario *const s = &model->scenario;
+    unsigned stacks = stacks_of(model->total.hardware);
+    const double expected_s = fmax(model->expected_step_s, model->expected_e2e_s);
+    if (s->common.stack != ROOF_STACK_BEST || stacks == 0 || isnan(expected_s)) {
+        return;
+    }
+    roof_text_put(out, "\n");
+    const size_t from = out->length;
+    roof_text_printf(out,
+                     "Note: the expected time uses the fastest measured kernels of any engine%s; "
+                     "for one engine:",
+                     s->host_time_said == NULL ? ", without an engine's host time" : "");
+    const char *before = " --stack ";
+    for (int stack = 0; stacks != 0; stacks &= ~(1U << stack++)) {
+        if ((stacks >> stack & 1U) != 0) {
+            roof_text_printf(out, "%s%s", before, roof_stack_name((enum roof_stack)stack));
+            before = "|";
+        }
+    }
+    roof_text_put(out, ".\n");
+    roof_text_fold(out, from, 0);
+}
+
 void roof_report_device_basis(struct roof_text *out, const struct roof_hardware *hardware,
                               const struct roof_hardware *product)
 {
-    note_uncertain(out, hardware);
+    note_user(out, hardware);
     if (product != NULL && roof_hardware_differs(hardware, product)) {
         const struct published published = of_device_fp16(hardware, product);
         put_note(out, hardware, product, &published);

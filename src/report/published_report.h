@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** Notes on the figures of a device: published ones that differ from those of the source documents,
- * and uncertain ones of a user. */
+ * uncertain ones of a user, and kernels of several engines in one estimate. */
 #ifndef ROOF_REPORT_PUBLISHED_REPORT_H
 #define ROOF_REPORT_PUBLISHED_REPORT_H
 
@@ -22,6 +22,9 @@ void roof_report_basis(struct roof_text *out, const struct roof_prediction *pred
                        const struct roof_hardware *product);
 void roof_report_model_basis(struct roof_text *out, const struct roof_model_prediction *model,
                              const struct roof_hardware *product);
+/** Writes a note on expected times that use the fastest kernels of several engines, and names the
+ * stacks with kernels on the device. It writes nothing if a stack is chosen. */
+void roof_report_fastest(struct roof_text *out, const struct roof_model_prediction *model);
 /** Says the same about any work on a device, with the published bandwidth and peak of fp16. */
 void roof_report_device_basis(struct roof_text *out, const struct roof_hardware *hardware,
                               const struct roof_hardware *product);

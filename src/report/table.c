@@ -32,11 +32,22 @@ static void keep_readable(struct roof_fields *fields)
     fields->count = kept;
 }
 
+const char *roof_table_document_key(const char *name)
+{
+    return strcmp(name, "largest_batch") == 0 ? "limits.max_batch" : NULL;
+}
+
 /* Adds the field with a key, which must exist and not be there yet. */
 static enum roof_status choose_one(struct roof_fields *chosen, const struct roof_fields *all,
                                    const char *key, struct roof_error *error)
 {
     const struct roof_field *const field = roof_fields_find(all, key);
+    const char *const document = field == NULL ? roof_table_document_key(key) : NULL;
+    if (document != NULL) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "unknown column '%s'; the JSON of one prediction has it: %s", key,
+                              document);
+    }
     if (field == NULL) {
         const char *known[ROOF_FIELDS_MAX];
         for (size_t i = 0; i < all->count; i++) {

@@ -96,6 +96,10 @@ void roof_table_open_members(struct roof_table *out, enum roof_table_kind kind,
 /** Opens a table whose rows are lines "key value" for people. All keys are columns. */
 void roof_table_open_lines(struct roof_table *out, enum roof_table_kind kind);
 
+/** Returns the path in the JSON of a prediction for a name of text reports that is no column; NULL:
+ * there is none. */
+const char *roof_table_document_key(const char *name);
+
 /** Sets columns before the table's own, in its header and in the rows that follow. The caller sets
  * their texts before each row. */
 void roof_table_carry(struct roof_table *table, const struct roof_carried *carried, size_t count);
