@@ -47,7 +47,7 @@ static void put_string(struct roof_text *out, const char *text)
     roof_text_put(out, ">");
 }
 
-/* What the end of a file says: in a trailer, or in the dictionary of a stream that replaces it. */
+/* The end of a file: a trailer, or the dictionary of a stream that replaces it. */
 struct ending {
     long objects; /* their number */
     long root;    /* the number of the catalog */
