@@ -251,11 +251,11 @@ static double copies_of(const struct roof_plan *plan)
     return (double)plan->split.attention_dp;
 }
 
-/* Returns the time to the first token: the prefill, the transfer of the cache, and the decode step
- * that computes this token. Estimates, their ranges and bounds are sums of the same parts. */
-static double first_token(double prefill_s, double transfer_s, double step_s)
+/* Returns the time from the arrival of a cache to the first token. Some engines compute that token
+ * again in the decoding copy and others transfer it, so the bound does not include it. */
+static double first_step(const struct roof_plan *decode)
 {
-    return prefill_s + transfer_s + step_s;
+    return decode->basis == ROOF_PLAN_BOUND ? 0 : decode->step_s;
 }
 
 /* Returns how long a prompt occupies a copy; the host work of the engine before the first step
@@ -316,12 +316,13 @@ static void set_times(struct roof_plan *p, const struct roof_plan *prefill,
 {
     const double moved = p->prefill.transfer_s;
     const double later = (double)(q->base.generate - 1);
-    const double near_s = prefill->ttft_near * prefill->ttft_s + p->near * p->step_s;
-    p->ttft_s = first_token(prefill->ttft_s, moved, p->step_s);
+    const double step = first_step(p);
+    const double near_s = prefill->ttft_near * prefill->ttft_s + p->near * step;
+    p->ttft_s = prefill->ttft_s + moved + step;
     p->ttft_near = near_s / p->ttft_s;
-    p->ttft_low_s = first_token(prefill->ttft_low_s, moved, p->step_low_s);
-    p->ttft_high_s = first_token(prefill->ttft_high_s, moved, p->step_high_s);
-    p->bound_ttft_s = first_token(prefill->bound_ttft_s, moved, p->bound_step_s);
+    p->ttft_low_s = prefill->ttft_low_s + moved + p->step_low_s;
+    p->ttft_high_s = prefill->ttft_high_s + moved + p->step_high_s;
+    p->bound_ttft_s = prefill->bound_ttft_s + moved;
     p->e2e_s = p->ttft_s + later * p->tpot_s;
     p->bound_e2e_s = p->bound_ttft_s + later * p->bound_tpot_s;
     p->memory_bytes = fmax(p->memory_bytes, prefill->memory_bytes);
@@ -366,14 +367,14 @@ static bool join(struct roof_plan *out, const struct half *prefill, const struct
         return false;
     }
     struct roof_share share =
-        share_of(prefill, decode, busy_s(&prefill->plan, q), d->step_s, d->tpot_s, &way, q);
+        share_of(prefill, decode, busy_s(&prefill->plan, q), first_step(d), d->tpot_s, &way, q);
     share.devices = devices;
     const int64_t copies = roof_prefill_copies(&share);
     if (copies == 0) { /* the usual case, in which no plan is made */
         return false;
     }
-    const struct roof_share bound = share_of(prefill, decode, prefill->plan.bound_ttft_s,
-                                             d->bound_step_s, d->bound_tpot_s, &way, q);
+    const struct roof_share bound =
+        share_of(prefill, decode, prefill->plan.bound_ttft_s, 0, d->bound_tpot_s, &way, q);
     *p = *d;
     p->engines = engines;
     p->prefill = way;
