@@ -111,7 +111,7 @@ void roof_expect_prefill(struct roof_expected *out, const struct roof_kernel_tas
         groups * dim * queries * (element + roof_precision_bits(w->formats.out) / 8) +
         2 * kv_heads * dim * queries * element + cache;
     const double hit = roof_held(out, w, bytes, p[F_L2_CAPACITY] * t->l2);
-    const double memory = p[F_PASSES] * bytes * (1 - 0.75 * hit) / t->bandwidth;
+    const double memory = p[F_PASSES] * bytes * (1 - ROOF_L2_SAVES * hit) / t->bandwidth;
     const double blocks = groups * (queries + rows - 1) / rows;
     const double ends = p[F_BLOCK] * blocks / (t->clock * t->sms);
     out->launch_s = p[F_LAUNCH] / t->clock;
@@ -225,7 +225,7 @@ void roof_expect_mla_prefill(struct roof_expected *out, const struct roof_kernel
     const double bytes = t->work->bytes[ROOF_ROLE_ACTIVATIONS] + t->work->bytes[ROOF_ROLE_KV] +
                          t->work->bytes[ROOF_ROLE_OUT];
     const double hit = roof_held(out, w, bytes, p[E_L2_CAPACITY] * t->l2);
-    const double memory = p[E_PASSES] * bytes * (1 - 0.75 * hit) / t->bandwidth;
+    const double memory = p[E_PASSES] * bytes * (1 - ROOF_L2_SAVES * hit) / t->bandwidth;
     const double ends =
         (p[E_BLOCK] * groups * queries / (rows * t->sms) + p[E_SEQUENCE] * (double)s->batch) /
         t->clock;

@@ -43,7 +43,7 @@ void roof_expect_index_scores(struct roof_expected *out, const struct roof_kerne
         bytes += t->work->bytes[role];
     }
     const double hit = roof_held(out, w, bytes, t->l2);
-    const double memory = bytes * (1 - 0.75 * hit) / (p[I_DRAM] * t->bandwidth);
+    const double memory = bytes * (1 - ROOF_L2_SAVES * hit) / (p[I_DRAM] * t->bandwidth);
     out->launch_s = p[I_LAUNCH] / t->clock;
     out->time_s = roof_overlap(roof_overlap(all, lone, p[I_OVERLAP]), memory, p[I_OVERLAP]);
     out->limit = lone > all && lone > memory ? ROOF_KERNEL_LIMIT_LATENCY
