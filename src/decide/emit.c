@@ -59,7 +59,6 @@ struct emitter {
     const struct roof_engine_kv *kv;
     const struct roof_engine_split *split;
     int64_t context;
-    int64_t prompt;
     int64_t chunk;                   /* most tokens of prompts in a step */
     struct roof_text model;          /* a repository, a folder or a file */
     struct roof_text name;           /* its last part, for file names */
@@ -164,8 +163,7 @@ static bool put_value(struct roof_text *out, const struct emitter *e, const char
                    /* llama.cpp counts the output as one more layer, the last one */
                    {"device_layers", e->plain->layers + 1 - roof_offload_layers(p->offload)},
                    {"tokens", e->context * p->batch},
-                   {"chunk", e->chunk},
-                   {"pass", e->prompt > e->chunk ? e->prompt : e->chunk}};
+                   {"chunk", e->chunk}};
     const struct {
         const char *name;
         const struct roof_text *value;
@@ -723,7 +721,6 @@ static enum roof_status set_plan(struct emitter *e)
     const struct roof_serving *const s = &e->problem->engines->serving[p->serving];
     const struct roof_scenario *const base = &e->problem->base;
     e->context = base->generate > 0 ? base->prompt + base->generate : base->context;
-    e->prompt = base->generate > 0 ? base->prompt : base->context;
     e->chunk = base->chunk > 0 ? base->chunk : PASS_TOKENS;
     e->plain = roof_plan_model(e->problem, p->serving);
     e->format = roof_engine_format(e->engine, s, e->problem->hardware[p->hardware]);
