@@ -60,10 +60,10 @@ def mamba2(r):
 
 
 def sparse(r):
-    """Kernels of 128 rows share a tile between four queries of 32 heads, which are of one sequence only if it has as
-    many. Decode has other kernels of attention than that of prompts. Flat scores are all equal."""
+    """Decode steps, with fewer than 16 new tokens, have other kernels of index scores and of attention than prompts.
+    Flat scores are all equal."""
     batch, new, length = r["batch"], int(r["seq_q"]), int(r["past_kv"]) + int(r["seq_q"])
-    if r["op"] == "mqa_logits_ragged" and new >= 4:
+    if r["op"] == "mqa_logits_ragged" and new >= 16:
         return dict(kind="index scores", operator="index-scores", batch=batch, query_len=new, kv_len=length, heads=32,
                     head_dim=128, causal=1, activations="fp8_e4m3", kv="fp8_e4m3", out="fp32")
     if r["op"] == "topk2048" and r["score_mode"] != "flat" and length > 2048:

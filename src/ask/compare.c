@@ -133,6 +133,17 @@ static enum roof_status keep_value(struct comparing *c, const struct roof_compar
  * sglang-oai; ROOF_STACK_BEST if it is none. */
 static enum roof_stack stack_of(const char *backend)
 {
+    /* The names of TensorRT-LLM in the clients of vLLM and SGLang
+     * (vllm/benchmarks/lib/endpoint_request_func.py, sglang/bench_serving.py). */
+    static const struct {
+        const char *name;
+        enum roof_stack stack;
+    } others[] = {{"tensorrt-llm", ROOF_STACK_TRTLLM}, {"trt", ROOF_STACK_TRTLLM}};
+    for (size_t i = 0; i < COUNT(others); i++) {
+        if (strcmp(backend, others[i].name) == 0) {
+            return others[i].stack;
+        }
+    }
     int stack = ROOF_STACK_BEST + 1;
     while (stack < ROOF_STACK_COUNT) {
         const char *const name = roof_stack_name((enum roof_stack)stack);

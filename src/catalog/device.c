@@ -93,22 +93,31 @@ bool roof_hardware_differs(const struct roof_hardware *a, const struct roof_hard
     return false;
 }
 
+/* Tells whether a group of devices is larger than a node. If the size of a node is unknown (NAN),
+ * the group is assumed to fit in one. */
+static bool crosses_nodes(const struct roof_hardware *hardware, double within)
+{
+    return within > hardware->figure[ROOF_FIGURE_DEVICES_PER_NODE].value;
+}
+
+enum roof_figure_id roof_hardware_unlinked(const struct roof_hardware *hardware, double within)
+{
+    const bool crosses = crosses_nodes(hardware, within);
+    const bool alone = crosses && hardware->figure[ROOF_FIGURE_DEVICES_PER_NODE].value == 1;
+    return crosses && isnan(hardware->figure[ROOF_FIGURE_NETWORK].value) ? ROOF_FIGURE_NETWORK
+           : isnan(hardware->figure[ROOF_FIGURE_LINK].value) && !alone   ? ROOF_FIGURE_LINK
+                                                                         : ROOF_FIGURE_COUNT;
+}
+
 enum roof_status roof_hardware_link(struct roof_link *out, const struct roof_hardware *hardware,
                                     double within, double members, struct roof_error *error)
 {
     const struct roof_figure *const link = &hardware->figure[ROOF_FIGURE_LINK];
     const struct roof_figure *const network = &hardware->figure[ROOF_FIGURE_NETWORK];
-    /* If the size of a node is unknown (NAN), the group is assumed to fit in one. */
-    const double node = hardware->figure[ROOF_FIGURE_DEVICES_PER_NODE].value;
-    const bool crosses = within > node;
-    enum roof_figure_id missing = ROOF_FIGURE_COUNT;
+    const bool crosses = crosses_nodes(hardware, within);
+    const enum roof_figure_id missing = roof_hardware_unlinked(hardware, within);
     const struct roof_figure *const used =
         crosses && !(link->value < network->value) ? network : link;
-    if (crosses && isnan(network->value)) {
-        missing = ROOF_FIGURE_NETWORK;
-    } else if (isnan(link->value) && !(crosses && node == 1)) {
-        missing = ROOF_FIGURE_LINK;
-    }
     if (missing != ROOF_FIGURE_COUNT) {
         return roof_error_set(error, ROOF_USAGE,
                               "%s: %s is unknown, and %.0f devices need it; give it with " ROOF_KEY(

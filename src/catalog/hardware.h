@@ -164,6 +164,9 @@ void roof_hardware_forget_peaks(struct roof_hardware *hardware);
 enum roof_status roof_hardware_ids(struct roof_text *out, size_t *count,
                                    const char *const *directories, struct roof_error *error);
 
+/** Returns the figure that is unknown and that a group of `within` devices needs for its link;
+ * ROOF_FIGURE_COUNT: none. */
+enum roof_figure_id roof_hardware_unlinked(const struct roof_hardware *hardware, double within);
 /**
  * Finds the link of a group of `members` that lie within a number of consecutive devices: the link
  * inside a node, or the slower of link and network if they cross nodes. Without a switch each

@@ -154,9 +154,10 @@ static enum roof_kernel of_prompt(enum roof_operator op)
     }
 }
 
-/* The least number of chosen keys for which the measured kernel, which chooses 2048, counts as
- * like. */
+/* With fewer chosen keys, the measured kernel, which chooses 2048, does not stand in. */
 #define TOP_K_LEAST 256
+/* With more queries, the choice of keys takes up to five times as long as the fit says. */
+#define TOP_K_QUERIES 32768.
 
 enum roof_kernel roof_kernel_of(const struct roof_workload *workload)
 {
@@ -310,8 +311,8 @@ static const double lent_bands[ROOF_KERNEL_COUNT][2] = {
  * with short messages (NVIDIA/nccl@b647562 src/graph/tuning.cc, hwLat). */
 #define HOP_S 5e-6
 
-/* Returns true for operators without measured kernels, which use those of others. Of Mamba-2 only
- * and of attention to chosen keys only prompts were measured. */
+/* Returns true for operators without measured kernels, which use those of others. Only prompts of
+ * Mamba-2 and of attention to chosen keys were measured, and choices of not too many queries. */
 static bool stands_in(const struct roof_workload *w)
 {
     static const bool unmeasured[ROOF_OPERATOR_COUNT] = {
@@ -343,8 +344,10 @@ static bool stands_in(const struct roof_workload *w)
         [ROOF_OPERATOR_ROPE_APPEND] = true,
     };
     const enum roof_kernel kernel = roof_kernel_of(w);
+    const double queries = (double)w->shape.batch * (double)w->shape.query_len;
     return unmeasured[w->op] && kernel != ROOF_KERNEL_SSD_PREFILL &&
-           kernel != ROOF_KERNEL_SPARSE_MLA && kernel != ROOF_KERNEL_TOP_K;
+           kernel != ROOF_KERNEL_SPARSE_MLA &&
+           (kernel != ROOF_KERNEL_TOP_K || queries > TOP_K_QUERIES);
 }
 
 /* Returns true for norms whose short rows take most of the time: only long rows were measured. */

@@ -16,14 +16,16 @@ enum {
 #include "predict/kernel_parameters.h"
 };
 
-/* Rows of the smaller tile of index scores and of sparse attention; that of prompts has twice as
- * many index heads. */
+/* Rows of a tile; a tile of index scores of a prompt has twice as many. */
 #define TILE_ROWS 64.
 /* Queries that choose their keys in an SM at the same time. */
 #define CHOICES_OF_SM 2.
 
+/* Fewer new tokens of a sequence are those of a decode step, with drafts or without. */
+#define PROMPT_QUERIES 16
+
 /* The index heads of queries fill tiles of rows, each of which goes through all keys of its
- * queries. A tile of a prompt does so alone; the keys of one query are split over the SMs. */
+ * queries. A tile of a prompt does so alone; for a decode step, the keys are split over the SMs. */
 void roof_expect_index_scores(struct roof_expected *out, const struct roof_kernel_task *t,
                               const double *p)
 {
@@ -37,7 +39,7 @@ void roof_expect_index_scores(struct roof_expected *out, const struct roof_kerne
     const double ends = p[I_BLOCK] / t->clock;
     const double all = roof_larger(t->work->flops, batch * products) / peak + ends * tiles / t->sms;
     const double tile = products * t->sms / peak + ends;
-    const double lone = s->query_len > 1 ? 2 * tile : 0;
+    const double lone = s->query_len >= PROMPT_QUERIES ? 2 * tile : 0;
     double bytes = 0;
     for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
         bytes += t->work->bytes[role];

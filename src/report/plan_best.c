@@ -137,9 +137,10 @@ static void put_way(struct roof_text *out, const struct roof_plan *plan,
         roof_text_printf(out, ", host %s",
                          roof_format_quantity(host, host_s, ROOF_UNIT_MILLISECONDS));
     }
-    roof_text_printf(out, ", %s of KV cache sent in %s, one decode step",
+    roof_text_printf(out, ", %s of KV cache sent in %s%s",
                      roof_format_quantity(bytes, way->kv_bytes, ROOF_UNIT_BYTES),
-                     roof_format_quantity(transfer, way->transfer_s, ROOF_UNIT_MILLISECONDS));
+                     roof_format_quantity(transfer, way->transfer_s, ROOF_UNIT_MILLISECONDS),
+                     plan->basis == ROOF_PLAN_BOUND ? "" : ", one decode step");
     roof_text_fold(out, line, 15);
     roof_text_printf(
         out,

@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "base/shell.h"
+#include "predict/power.h"
 #include "predict/unexpected.h"
 #include "report/plan_parts.h"
 
@@ -83,27 +84,36 @@ static void put_limit(struct roof_text *out, enum roof_plan_limit limit, double 
     }
 }
 
-/* Returns the link that is unknown on a device, by its key; NULL: none of those that plans may use.
+/* Returns the key of the link that is unknown on a device; NULL: none of those that plans may use.
  */
 static const char *unknown_link(const struct roof_plan_problem *problem,
                                 const struct roof_hardware *hardware)
 {
     const double most = (double)problem->devices[problem->device_counts - 1];
-    struct roof_link link;
-    return roof_hardware_link(&link, hardware, 2, 2, NULL) != ROOF_OK      ? "link_gb_s"
-           : roof_hardware_link(&link, hardware, most, 2, NULL) != ROOF_OK ? "network_gb_s"
-                                                                           : NULL;
+    enum roof_figure_id missing = ROOF_FIGURE_COUNT;
+    if (most > 1) {
+        missing = roof_hardware_unlinked(hardware, 2);
+        missing = missing == ROOF_FIGURE_COUNT ? roof_hardware_unlinked(hardware, most) : missing;
+    }
+    return missing == ROOF_FIGURE_COUNT ? NULL : roof_figure_key(missing)->key;
 }
 
-/* Names the first unknown link of a device, and the option that gives it; false: there is none. */
+/* Names the first figure of a device that is unknown and that plans need; false: there is none. */
 static bool name_figure(char out[ROOF_PLAN_REASON_SIZE], const struct roof_plan_problem *problem)
 {
     for (size_t h = 0; h < problem->hardware_count; h++) {
-        const char *const key = unknown_link(problem, problem->hardware[h]);
+        const struct roof_hardware *const hardware = problem->hardware[h];
+        const char *const key = unknown_link(problem, hardware);
+        const bool several = problem->hardware_count > 1;
         if (key != NULL) {
             (void)snprintf(out, ROOF_PLAN_REASON_SIZE, "%s%s%s is unknown: --set %s=VALUE", key,
-                           problem->hardware_count > 1 ? " of " : "",
-                           problem->hardware_count > 1 ? problem->hardware[h]->id : "", key);
+                           several ? " of " : "", several ? hardware->id : "", key);
+            return true;
+        }
+        if (roof_power_capped(hardware)) {
+            (void)snprintf(out, ROOF_PLAN_REASON_SIZE,
+                           "the energies of %s, which a power cap needs, are unknown",
+                           hardware->id);
             return true;
         }
     }
@@ -298,19 +308,18 @@ static void put_changes(struct roof_text *out, const struct roof_plan_answer *an
 static void put_lacking(struct roof_text *out, const struct roof_plan_answer *answer,
                         const struct roof_hardware *hardware)
 {
-    struct roof_link link;
+    const char *const key = unknown_link(&answer->problem, hardware);
     if (lacks_figure(answer, hardware)) {
         roof_text_printf(out,
                          "The memory of %s is unknown, and so is what fits: give --set "
                          "memory_gb=VALUE\n",
                          hardware->id);
     }
-    if (answer->plans.rejected[ROOF_REJECTED_FIGURE] > 0 &&
-        roof_hardware_link(&link, hardware, 2, 2, NULL) != ROOF_OK) {
+    if (answer->plans.rejected[ROOF_REJECTED_FIGURE] > 0 && key != NULL) {
         roof_text_printf(out,
                          "The link of %s is unknown, and several devices need it: give --set "
-                         "link_gb_s=VALUE\n",
-                         hardware->id);
+                         "%s=VALUE\n",
+                         hardware->id, key);
     }
 }
 
