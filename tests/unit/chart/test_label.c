@@ -148,8 +148,8 @@ static void test_lines_seen(void **unused)
     bent->bend = 1;
     place();
     assert_true(mark->labelled);
-    for (double x = mark->box.left; x <= mark->box.right; x++) {
-        const double rate = pow(10, x / 100);
+    for (int i = 0; mark->box.left + i <= mark->box.right; i++) {
+        const double rate = pow(10, (mark->box.left + i) / 100);
         const double y = roof_chart_y(&layout, 1 / (1e-5 + 1 / rate));
         assert_true(y <= mark->box.top + 0.5 || y >= mark->box.bottom - 0.5);
     }
@@ -286,7 +286,8 @@ static void test_crowded(void **unused)
 {
     (void)unused;
     for (int i = 0; i < 24; i++) {
-        add_mark(100.0 * (i % 8) + 100, 100.0 * (i / 8) + 100, "x")->share = 0.04;
+        const int row = i / 8;
+        add_mark(100.0 * (i % 8) + 100, 100.0 * row + 100, "x")->share = 0.04;
     }
     place();
     assert_int_equal(layout.unlabelled, 0);
@@ -298,7 +299,8 @@ static void test_crowded(void **unused)
 
     (void)set_up(NULL);
     for (int i = 0; i < 90; i++) {
-        (void)add_mark(100.0 * (i % 9) + 50, 90.0 * (i / 9) + 50, "x");
+        const int row = i / 9;
+        (void)add_mark(100.0 * (i % 9) + 50, 90.0 * row + 50, "x");
     }
     place();
     assert_int_equal(layout.unlabelled, 10);
