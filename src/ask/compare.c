@@ -18,16 +18,17 @@ struct compare_input {
     const char *file;
     struct roof_scenario base; /* what a row does not say */
     const struct roof_model *draft;
-    const char *model_name;                            /* NULL: rows name their own */
-    const char *layout;                                /* NULL: none */
-    const char *group_by;                              /* NULL: no groups */
-    double below;                                      /* NAN: not asked */
-    bool rows;                                         /* rows are written, not statistics */
-    bool summary;                                      /* statistics alone are asked for */
-    bool fits;                                         /* a factor is asked for */
-    bool device;                                       /* one is named */
-    bool stack;                                        /* one is named */
-    struct roof_host_time host_time[ROOF_STACK_COUNT]; /* of engines that rows name */
+    const char *model_name; /* NULL: rows name their own */
+    const char *layout;     /* NULL: none */
+    const char *group_by;   /* NULL: no groups */
+    double below;           /* NAN: not asked */
+    bool rows;              /* rows are written, not statistics */
+    bool summary;           /* statistics alone are asked for */
+    bool fits;              /* a factor is asked for */
+    bool device;            /* one is named */
+    bool stack;             /* one is named */
+    /* Those of engines that rows name. */
+    struct roof_host_time host_time[ROOF_STACK_COUNT];
 };
 
 /* The question, and the state while rows are read. */

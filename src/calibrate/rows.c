@@ -342,12 +342,18 @@ static enum roof_status load_lender(struct fitter *f, const char *path, const ch
     if (f->lenders == LENDERS_MAX) {
         return roof_error_set(error, ROOF_USAGE, "at most %d devices lend", LENDERS_MAX);
     }
-    f->lends[f->lenders] = ROOF_KERNEL_COUNT;
-    for (int k = 0; kernel != NULL && k < ROOF_KERNEL_COUNT; k++) {
-        if (strcmp(kernel, roof_kernel_name((enum roof_kernel)k)) == 0) {
-            f->lends[f->lenders] = (enum roof_kernel)k;
+    int only = ROOF_KERNEL_COUNT;
+    if (kernel != NULL) {
+        only = 0;
+        while (only < ROOF_KERNEL_COUNT &&
+               strcmp(kernel, roof_kernel_name((enum roof_kernel)only)) != 0) {
+            only++;
+        }
+        if (only == ROOF_KERNEL_COUNT) {
+            return roof_error_set(error, ROOF_USAGE, "%s: no kernel is called '%s'", path, kernel);
         }
     }
+    f->lends[f->lenders] = (enum roof_kernel)only;
     return roof_calibration_load(&f->lender[f->lenders++], f->hardware, path, NULL, error);
 }
 

@@ -188,6 +188,16 @@ struct roof_steps {
 void roof_operator_work(struct roof_work *out, const struct roof_workload *workload,
                         const struct roof_steps *trace);
 
+/** Returns the bytes of all roles. */
+static inline double roof_work_bytes(const struct roof_work *work)
+{
+    double bytes = 0;
+    for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
+        bytes += work->bytes[role];
+    }
+    return bytes;
+}
+
 /** Makes the parts of a workload in order: itself unless it is a composite. Returns their number.
  */
 int roof_workload_parts(struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX],

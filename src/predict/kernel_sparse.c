@@ -40,10 +40,7 @@ void roof_expect_index_scores(struct roof_expected *out, const struct roof_kerne
     const double all = roof_larger(t->work->flops, batch * products) / peak + ends * tiles / t->sms;
     const double tile = products * t->sms / peak + ends;
     const double lone = s->query_len >= PROMPT_QUERIES ? 2 * tile : 0;
-    double bytes = 0;
-    for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
-        bytes += t->work->bytes[role];
-    }
+    const double bytes = roof_work_bytes(t->work);
     const double hit = roof_held(out, w, bytes, t->l2);
     const double memory = bytes * (1 - ROOF_L2_SAVES * hit) / (p[I_DRAM] * t->bandwidth);
     out->launch_s = p[I_LAUNCH] / t->clock;

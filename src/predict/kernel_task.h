@@ -103,10 +103,7 @@ static inline double roof_held(struct roof_expected *out, const struct roof_work
 static inline double roof_stream_s(struct roof_expected *out, const struct roof_kernel_task *t,
                                    double room, double memory_rate, double cache_rate)
 {
-    double bytes = 0;
-    for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
-        bytes += t->work->bytes[role];
-    }
+    const double bytes = roof_work_bytes(t->work);
     const double hit = roof_held(out, t->workload, bytes, room);
     return bytes * ((1 - hit) / memory_rate + hit / cache_rate) / t->bandwidth;
 }

@@ -70,10 +70,7 @@ static struct limits limits_of(const struct roof_workload *part,
 static void bound_part(struct roof_part *out, double bandwidth, const struct roof_link *link)
 {
     const struct roof_work *const work = &out->work;
-    out->bytes = 0;
-    for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
-        out->bytes += work->bytes[role];
-    }
+    out->bytes = roof_work_bytes(work);
     out->intensity = work->flops / out->bytes;
     out->ridge = out->peak_flops_per_s / bandwidth;
     out->memory_time_s = out->bytes / bandwidth;

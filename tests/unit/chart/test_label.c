@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* Where labels of marks and slopes stand, in layouts that are made by hand: 100 pixels are a factor
- * of ten on both axes, characters are 10 pixels wide, and lines are 20 pixels high. */
+/* The places of labels of marks and slopes. The layouts are made by hand: 100 pixels are a factor
+ * of ten on both axes, a character is 10 pixels wide, and a line is 20 pixels high. */
 #include "support.h"
 
 #include <math.h>
