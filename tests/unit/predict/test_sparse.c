@@ -109,6 +109,22 @@ static void test_scores_of_one_query(void **unused)
     roof_hardware_free(f.device);
 }
 
+/* From 16 queries on, each of which adds four rows, a tile goes through all keys alone: 1.28 MFLOP
+ * on one of ten SMs, twice. */
+static void test_scores_of_drafts(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f, ROOF_OPERATOR_INDEX_SCORES, ROOF_KERNEL_INDEX_SCORES,
+          (struct roof_shape){
+              .batch = 1, .heads = 4, .head_dim = 10, .query_len = 15, .kv_len = 1000});
+    f.parameter[I_PEAK] = f.parameter[I_DRAM] = 1;
+    check(&f, 1.28, ROOF_KERNEL_LIMIT_COMPUTE);
+    f.workload.shape.query_len = 16;
+    check(&f, 25.6, ROOF_KERNEL_LIMIT_LATENCY);
+    roof_hardware_free(f.device);
+}
+
 /* Ten queries of two sequences choose 300 of up to 360 keys: 3555 scores of 2 bytes each. */
 static void test_top_k(void **unused)
 {
@@ -154,6 +170,23 @@ static void test_easy_queries(void **unused)
     check(&f, 5, ROOF_KERNEL_LIMIT_LATENCY);
     f.workload.shape.batch = 1;
     check(&f, 0.5, ROOF_KERNEL_LIMIT_LATENCY);
+    roof_hardware_free(f.device);
+}
+
+/* The measured kernel stands in for choices of more than 32768 queries of all sequences. */
+static void test_many_queries(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f, ROOF_OPERATOR_INDEX_TOP_K, ROOF_KERNEL_TOP_K,
+          (struct roof_shape){.batch = 16384, .query_len = 2, .kv_len = 256, .selected = 256});
+    f.parameter[K_DRAM] = 1;
+    f.parameter[K_L2_CAPACITY] = 1e-3;
+    f.parameter[K_ROW] = 1000;
+    f.parameter[K_EASY] = 1;
+    check(&f, 1638.4, ROOF_KERNEL_LIMIT_LATENCY); /* 20 at a time */
+    f.workload.shape.batch = 16385;
+    check_time(&f.prediction, &f.workload, f.device, 1638.5, ROOF_KERNEL_LIMIT_LATENCY, 0, 1.25);
     roof_hardware_free(f.device);
 }
 
@@ -279,9 +312,14 @@ static void test_properties(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_index_scores), cmocka_unit_test(test_scores_of_one_query),
-        cmocka_unit_test(test_top_k),        cmocka_unit_test(test_easy_queries),
-        cmocka_unit_test(test_sparse_mla),   cmocka_unit_test(test_one_query),
+        cmocka_unit_test(test_index_scores),
+        cmocka_unit_test(test_scores_of_one_query),
+        cmocka_unit_test(test_scores_of_drafts),
+        cmocka_unit_test(test_many_queries),
+        cmocka_unit_test(test_top_k),
+        cmocka_unit_test(test_easy_queries),
+        cmocka_unit_test(test_sparse_mla),
+        cmocka_unit_test(test_one_query),
         cmocka_unit_test(test_properties),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
