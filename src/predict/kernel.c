@@ -156,8 +156,6 @@ static enum roof_kernel of_prompt(enum roof_operator op)
 
 /* With fewer chosen keys, the measured kernel, which chooses 2048, does not stand in. */
 #define TOP_K_LEAST 256
-/* With more queries, the choice of keys takes up to five times as long as the fit says. */
-#define TOP_K_QUERIES 32768.
 
 enum roof_kernel roof_kernel_of(const struct roof_workload *workload)
 {
@@ -311,6 +309,9 @@ static const double lent_bands[ROOF_KERNEL_COUNT][2] = {
  * with short messages (NVIDIA/nccl@b647562 src/graph/tuning.cc, hwLat). */
 #define HOP_S 5e-6
 
+/* With more queries, the choice of keys takes up to five times as long as the fit says. */
+#define TOP_K_QUERIES 32768.
+
 /* Returns true for operators without measured kernels, which use those of others. Only prompts of
  * Mamba-2 and of attention to chosen keys were measured, and choices of not too many queries. */
 static bool stands_in(const struct roof_workload *w)
@@ -327,12 +328,9 @@ static bool stands_in(const struct roof_workload *w)
         [ROOF_OPERATOR_MOE_UNGATED] = true,
         [ROOF_OPERATOR_MOE_UP] = true,
         [ROOF_OPERATOR_BLOCK_SCORES] = true,
-        [ROOF_OPERATOR_SPARSE_MLA] = true,
-        [ROOF_OPERATOR_INDEX_TOP_K] = true,
         [ROOF_OPERATOR_CONV2D] = true,
         [ROOF_OPERATOR_CONV3D] = true,
         [ROOF_OPERATOR_DEPTH_MIX] = true,
-        [ROOF_OPERATOR_SSD] = true,
         [ROOF_OPERATOR_LIGHTNING] = true,
         [ROOF_OPERATOR_SELECTIVE_SCAN] = true,
         [ROOF_OPERATOR_ADD_RMSNORM] = true,
@@ -344,10 +342,17 @@ static bool stands_in(const struct roof_workload *w)
         [ROOF_OPERATOR_ROPE_APPEND] = true,
     };
     const enum roof_kernel kernel = roof_kernel_of(w);
-    const double queries = (double)w->shape.batch * (double)w->shape.query_len;
-    return unmeasured[w->op] && kernel != ROOF_KERNEL_SSD_PREFILL &&
-           kernel != ROOF_KERNEL_SPARSE_MLA &&
-           (kernel != ROOF_KERNEL_TOP_K || queries > TOP_K_QUERIES);
+    switch ((int)w->op) {
+    case ROOF_OPERATOR_SSD:
+        return kernel != ROOF_KERNEL_SSD_PREFILL;
+    case ROOF_OPERATOR_SPARSE_MLA:
+        return kernel != ROOF_KERNEL_SPARSE_MLA;
+    case ROOF_OPERATOR_INDEX_TOP_K:
+        return kernel != ROOF_KERNEL_TOP_K ||
+               (double)w->shape.batch * (double)w->shape.query_len > TOP_K_QUERIES;
+    default:
+        return unmeasured[w->op];
+    }
 }
 
 /* Returns true for norms whose short rows take most of the time: only long rows were measured. */
