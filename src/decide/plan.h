@@ -288,6 +288,10 @@ const struct roof_model *roof_plan_model(const struct roof_plan_problem *problem
 enum roof_stack roof_plan_stack(const struct roof_plan_problem *problem, size_t serving,
                                 size_t hardware, enum roof_stack preferred);
 
+/** Returns the time of a plan that its engine spends on the host before the first step of a
+ * request; lower bounds have none. */
+double roof_plan_host_s(const struct roof_plan *plan, const struct roof_plan_problem *problem);
+
 /** Writes "4 x h100-sxm (tp 4), fp8, KV cache bf16, batch 64", or one of its parts: the devices and
  * the split, or the formats and the batch. */
 void roof_plan_describe(struct roof_text *out, const struct roof_plan *plan,

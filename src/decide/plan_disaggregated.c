@@ -262,9 +262,7 @@ static double first_step(const struct roof_plan *decode)
  * overlaps with steps of others. */
 static double busy_s(const struct roof_plan *prefill, const struct roof_plan_problem *q)
 {
-    return prefill->basis == ROOF_PLAN_BOUND
-               ? prefill->ttft_s
-               : prefill->ttft_s - q->base.host_time[prefill->stack].request_s;
+    return prefill->ttft_s - roof_plan_host_s(prefill, q);
 }
 
 /* Returns the requests/s of one copy of each kind, which the link may limit: it transfers one

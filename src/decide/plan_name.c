@@ -57,6 +57,11 @@ static bool narrows_activations(const struct roof_serving *s)
     return roof_precision_bits(s->weights) < activations && activations < 16;
 }
 
+double roof_plan_host_s(const struct roof_plan *plan, const struct roof_plan_problem *problem)
+{
+    return plan->basis == ROOF_PLAN_BOUND ? 0 : problem->base.host_time[plan->stack].request_s;
+}
+
 void roof_plan_scenario(struct roof_scenario *out, const struct roof_plan *plan,
                         const struct roof_plan_problem *problem)
 {

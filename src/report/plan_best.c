@@ -111,8 +111,7 @@ static void put_way(struct roof_text *out, const struct roof_plan *plan,
 {
     const struct roof_plan_prefill *const way = &plan->prefill;
     const int64_t generate = problem->base.generate;
-    const double host_s =
-        plan->basis == ROOF_PLAN_BOUND ? 0 : problem->base.host_time[plan->stack].request_s;
+    const double host_s = roof_plan_host_s(plan, problem);
     const size_t line = out->length;
     char prefill[ROOF_QUANTITY_SIZE];
     char together[48] = "";
@@ -289,7 +288,7 @@ static void put_host_time(struct roof_text *out, const struct roof_plan *plan,
     roof_plan_scenario(&s, plan, problem);
     (void)roof_scenario_resolve(&s, problem->model, NULL); /* as in the search */
     const double step_s = roof_scenario_host_s(&s, plan->stack);
-    const double request_s = s.host_time[plan->stack].request_s;
+    const double request_s = roof_plan_host_s(plan, problem);
     const bool steps = step_s > 0;
     const bool requests = request_s > 0 && s.generate > 0;
     if (plan->basis == ROOF_PLAN_EXPECTED && (steps || requests)) {
