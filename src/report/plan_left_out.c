@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "base/shell.h"
+#include "predict/pass.h"
 #include "predict/power.h"
 #include "predict/unexpected.h"
 #include "report/plan_parts.h"
@@ -164,8 +165,7 @@ static bool lacks_figure(const struct roof_plan_answer *answer,
                          const struct roof_hardware *hardware)
 {
     return answer->plans.rejected[ROOF_REJECTED_MEMORY] > 0 &&
-           isnan(hardware->figure[ROOF_FIGURE_MEMORY_CAPACITY].value) &&
-           isnan(hardware->figure[ROOF_FIGURE_MEMORY_NOMINAL].value);
+           isnan(roof_memory_capacity(hardware));
 }
 
 /* Tells whether it is unknown what fits on any of the devices. */
