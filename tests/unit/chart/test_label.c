@@ -378,12 +378,73 @@ static void test_slopes(void **unused)
     assert_int_equal(slope->boxes, 0);
 }
 
+/* Another slope neither runs through the label of one nor between the two, as far as it reaches.
+ */
+static void test_two_slopes(void **unused)
+{
+    (void)unused;
+    static const struct {
+        double above, to; /* the other slope */
+        double label;     /* above its own slope */
+        double x;         /* the point of the slope that is nearest to the middle of the label */
+    } cases[] = {{7, 1000, -10, 50}, {20, 1000, 10, 50}, {20, 50, 18, 100}, {20, 15, 18, 50}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        (void)set_up(NULL);
+        const struct roof_slope *const slope = add_slope(1000, "slope");
+        struct roof_slope *const other = add_slope(cases[i].to, "other");
+        other->rate = pow(10, cases[i].above * sqrt(2) / 100);
+        place();
+        assert_string_equal(slope->label, "slope");
+        assert_near((1000 - slope->x - slope->y) / sqrt(2), cases[i].label, 1e-9);
+        assert_near(slope->x + cases[i].label / sqrt(2), cases[i].x, 1e-9);
+    }
+}
+
+/* A leader does not run through the label of a slope. */
+static void test_leader_and_slope(void **unused)
+{
+    (void)unused;
+    int leaders = 0;
+    for (int way = 0; way < 90; way++) {
+        (void)set_up(NULL);
+        const struct roof_slope *const slope = add_slope(1000, "a long label of a slope");
+        const double x = 100 + 10.0 * (way / 10);
+        const double y = 920 - x - 5 * (way % 10);
+        const struct roof_mark *const mark = add_mark(x, y, "abc");
+        for (int i = 0; i < 12; i++) { /* a ring of marks around it, with a gap to the slope */
+            const double angle = acos(-1) * (i + 3.5) / 9;
+            (void)add_mark(x + 32 * cos(angle), y + 32 * sin(angle), "");
+        }
+        place();
+        leaders += mark->leader;
+        const struct roof_leader leader = roof_leader_to(mark, &mark->box);
+        for (int step = 0; step <= 100 && mark->leader; step++) {
+            const double at_x = leader.x0 + (leader.x1 - leader.x0) * step / 100;
+            const double at_y = leader.y0 + (leader.y1 - leader.y0) * step / 100;
+            const struct roof_box point = {at_x, at_y, at_x, at_y};
+            for (size_t k = 0; k < slope->boxes; k++) {
+                assert_true(apart(&point, &slope->box[k]));
+            }
+        }
+    }
+    assert_true(leaders > 0);
+}
+
 int main(void)
 {
 #define CASE(test) cmocka_unit_test_setup(test, set_up)
-    const struct CMUnitTest tests[] = {CASE(test_beside), CASE(test_edges),  CASE(test_lines_seen),
-                                       CASE(test_ridges), CASE(test_leader), CASE(test_leader_ends),
-                                       CASE(test_own),    CASE(test_tick),   CASE(test_crowded),
-                                       CASE(test_shared), CASE(test_slopes)};
+    const struct CMUnitTest tests[] = {CASE(test_beside),
+                                       CASE(test_edges),
+                                       CASE(test_lines_seen),
+                                       CASE(test_ridges),
+                                       CASE(test_leader),
+                                       CASE(test_leader_ends),
+                                       CASE(test_own),
+                                       CASE(test_tick),
+                                       CASE(test_crowded),
+                                       CASE(test_shared),
+                                       CASE(test_slopes),
+                                       CASE(test_two_slopes),
+                                       CASE(test_leader_and_slope)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
