@@ -369,7 +369,6 @@ static void place_slope(struct roof_chart_layout *out, struct roof_slope *slope)
             }
         }
     }
-    slope->boxes = 0;
     slope->label[0] = '\0';
 }
 
