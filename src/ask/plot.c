@@ -363,7 +363,7 @@ static void put_group(struct roof_text *out, const struct roof_workload *w)
                      roof_format(w->formats.weights)->name);
 }
 
-/* Adds the dots of a prediction, named by the record. Without names, name_dots names them. */
+/* Adds the dots of a prediction with the name of its record; name_dots names those without one. */
 static enum roof_status add_dots(struct plotting *p, const struct roof_prediction *prediction,
                                  struct roof_error *error)
 {
