@@ -121,8 +121,8 @@ static void put_words(struct roof_text *out, const struct published *published)
     }
 }
 
-/* Writes the note on a device with other published figures: those that the work uses, or else all
- * of memory and matrix units. */
+/* Writes the note on a device with other published figures. It names those that the work uses, or
+ * else all figures of memory and matrix units. */
 static void put_note(struct roof_text *out, const struct roof_hardware *hardware,
                      const struct roof_hardware *product, const struct published *used)
 {
