@@ -414,7 +414,7 @@ static void put_host(struct roof_text *out, const struct roof_plan_answer *answe
         engines->engine[i].id, model->experts > 0 ? "experts" : "layers", host_memory_gb(model));
 }
 
-/* Says that the memory of the host may be too small for what is offloaded, if memory is a reason.
+/* Says that the memory of the host may be too small for what is offloaded, unless some plans fit.
  */
 static void put_small_host(struct roof_text *out, const struct roof_plan_answer *answer)
 {
