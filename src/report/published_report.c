@@ -167,11 +167,12 @@ bool roof_report_put_uncertain(struct roof_text *out, const struct roof_hardware
     const bool figures = user && (memory || peaks);
     if (figures) {
         roof_text_printf(out,
-                         "the %s of %s %s uncertain, so all times are; roofline list hardware ",
+                         "the %s of %s %s uncertain, and so are times that depend on %s; roofline "
+                         "list hardware ",
                          memory && peaks ? "memory bandwidth and peaks"
                          : memory        ? "memory bandwidth"
                                          : "peaks",
-                         hardware->id, peaks ? "are" : "is");
+                         hardware->id, peaks ? "are" : "is", peaks ? "them" : "it");
         roof_text_shell_word(out, hardware->reference);
         roof_text_put(out, peaks ? " marks them" : " marks it");
     }
