@@ -25,9 +25,9 @@ struct compare_input {
     bool rows;              /* rows are written, not statistics */
     bool summary;           /* print statistics without rows */
     bool fits;              /* a factor is asked for */
-    bool device;            /* one is named */
-    bool stack;             /* one is named */
-    /* Those of engines that rows name. */
+    bool device;            /* the question names one */
+    bool stack;             /* the question names one */
+    /* The host times of the engines that rows name. */
     struct roof_host_time host_time[ROOF_STACK_COUNT];
 };
 

@@ -414,8 +414,7 @@ static void put_host(struct roof_text *out, const struct roof_plan_answer *answe
         engines->engine[i].id, model->experts > 0 ? "experts" : "layers", host_memory_gb(model));
 }
 
-/* Says that the memory of the host may be too small for what is offloaded, unless some plans fit.
- */
+/* Notes that the host may have too little memory for what is offloaded, unless some plans fit. */
 static void put_small_host(struct roof_text *out, const struct roof_plan_answer *answer)
 {
     const struct roof_plan_problem *const problem = &answer->problem;
