@@ -325,9 +325,9 @@ check-page: $(PAGE)/roofline.wasm $(PAGE)/native
 MEASURED    ?=
 DEVICES     ?=
 FITTED      := $(BUILD)/fitted
-# A device takes kernels of those before it (lenders in data/borrowing.json). The first two also take some
-# of later ones, so they borrow at the end. The present files are read only if DEVICES are named, which
-# may take kernels of the others.
+# A device borrows kernels from those before it (lenders in data/borrowing.json). The first two also borrow
+# some from later ones, so they do it at the end. The present files are read only if DEVICES are named,
+# since these may borrow kernels from the other devices.
 CALIBRATED  := h100-sxm a100-sxm-80gb hgx-b200 l40s rtx-pro-6000 dgx-spark mi355x mi300x
 BORROW_LAST := h100-sxm a100-sxm-80gb
 ATTRIBUTION := --attribution 'Kernel timings: ai-dynamo/aiconfigurator@095f58a, \

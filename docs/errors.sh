@@ -151,14 +151,14 @@ cat << 'EOF'
 ## Layers with a state, indexers and encoders
 
 tests/kinds.py reads these rows, which were measured in CUDA graphs with warm caches. Most are small. The kernels of states, prompts through a state, convolutions, encoder attention and sparse attention were fitted to them: their errors on unseen sizes are in the tables [above](#kernels-on-sizes-that-no-fit-saw) (kernels state, state_prefill, kimi_prefill, ssd_prefill, conv, conv_prefill, encoder, index_scores, top_k and sparse_mla). The encoder attention of vLLM has larger errors here, because estimates for short sequences are raised to the time of [one query](accuracy.md#attention).
-No fit saw the rows of top-k with more than 32768 queries. They take up to five times as long as their queries and scores explain, on both devices and with equal kernels; no step of an engine has so many.
+No fit saw the rows of top-k with more than 32768 queries. They take up to five times as long as the numbers of queries and scores explain, on both devices, although the kernels are the same. No step of an engine has so many queries.
 
 EOF
 python3 -B tests/kinds.py "$dir/kinds" > "$work/kinds.csv"
 compare "$work/kinds.csv" kind,hardware,stack
 cat << 'EOF'
 
-Among the prompts through a state, those of 64 and 128 tokens have the largest errors (12 and 11%, mostly too short). Those of Mamba-2, whose chunks have 128 tokens, are 15% too long with 128 to 512 tokens.
+Among the prompts through a state, those of 64 and 128 tokens have the largest errors (12 and 11%, mostly too short). The estimates for Mamba-2, whose chunks have 128 tokens, are 15% too long for prompts of 128 to 512 tokens.
 EOF
 if [ -f "$dir/kinds/aic_mla_module.csv" ]; then
     python3 -B tests/modules.py "$bin" "$dir/kinds" > "$work/modules.md"
@@ -174,27 +174,27 @@ EOF
     part 1
     cat << 'EOF'
 
-The next table shows where the errors above 18% come from. Each part of the expected time has the factor that makes the mean error smallest ("fitted"), and in brackets its share of the measured time in per cent: products, those of an indexer, quantisation, norms with RoPE, and so on. The last two columns are times that the fit adds to each module (us) and to each token of a prompt (ns). A factor of 0 means that the measured module does not take this time. A large factor, mostly of a small part, stands for work that grows in the same way.
+The next table shows where the errors above 18% come from. It divides the expected time into parts: products, products of an indexer, quantisation, norms with RoPE, index scores, top-k and attention. Each cell has the factor of the part, and in brackets the share of the measured time that the part is expected to take, in per cent. The factors make the mean error smallest; "fitted" is this error. The last two columns are times that the fit adds to each module (us) and to each token of a prompt (ns). A factor of 0 means that the measured module does not take this time. A large factor, mostly of a small part, stands for work that grows in the same way.
 
 EOF
     part 2
     cat << 'EOF'
 
-- **Quantisation.** Every product with block FP8 or NVFP4 counts its own quantisation, but projections of the same input share one. This matters most with SGLang on B200, whose separate products were measured with a slow quantisation: in DeepSeek-V4 decode, block FP8 takes 5 us longer than bf16 (median of 23 pairs of rows), but its expected time is 87 us longer.
-- **Norms, RoPE and projections of the indexer** have factors near 0 in most decode modules: the libraries fuse them with their neighbours. MSA with vLLM has one product for Q, K, V and the indexer, where the estimate has three, with four norms and two RoPE kernels (at 8 heads on H100 the estimate is 79 us, and the measured time 40 us).
-- **Launches that the estimate does not know.** MLA with vLLM on H100 takes 55 us longer than expected at every batch, context and number of heads; with this time added, the error in decode falls from 34 to 9%. On RTX PRO 6000 it is 38 us (28 to 12%). DSA with vLLM takes 98 us longer on B200 (48 to 15%) and 121 us on H100 (49 to 16%), DSA with TensorRT-LLM 178 us on H100 (59 to 15%), and MSA with TensorRT-LLM 88 us on B200 (52 to 18%). Modules that the host launches take 0.2 to 1.7 ms longer.
-- **Sparse attention in prefill.** The estimate uses dense attention for prompts up to a few thousand tokens, as the least work. The libraries walk 2048 columns per query, even if fewer are valid, and pad few heads: DSA with TensorRT-LLM on H100 with 8 heads takes 1.4 to 1.7 us per token for all prompts of 64 to 16384 tokens, where the estimate has 0.14 to 0.25 us up to 6144.
-- **Top-k in prefill** has a factor of 4 to 25 in DSA with TensorRT-LLM and vLLM and in DeepSeek-V4 CSA, but is only 1 or 2% of the time. It grows with the keys of all queries, as the steps above do that no operator has. Dummy weights make scores equal, and equal scores make the top-k kernel of SGLang 1.3 to 3.5 times as slow (median 2.5, 64 shapes of aic_sparse_kernels.csv).
+- **Quantisation.** The estimate counts a quantisation for every product in block FP8 or NVFP4, but in the libraries projections of the same input share one. This matters most with SGLang on B200, whose separate products were measured with a slow quantisation: in DeepSeek-V4 decode, block FP8 takes 5 us longer than bf16 (median of 23 pairs of rows), but its expected time is 87 us longer.
+- **Norms, RoPE and projections of the indexer** have factors near 0 in most decode modules: the libraries fuse them with their neighbours. MSA with vLLM has one product for Q, K, V and the indexer, where the estimate has three, with four norms and two RoPE kernels (with 8 heads on H100, 79 us are expected and 40 us were measured).
+- **Launches that the estimate does not know.** MLA with vLLM on H100 takes 55 us longer than expected at every batch, context and number of heads; with this time added, the error in decode falls from 34 to 8%. On RTX PRO 6000 it takes 38 us longer (28 to 12%). DSA in decode takes 100 us longer with vLLM on B200 (50 to 14%), 121 us with vLLM on H100 (49 to 16%), and 178 us with TensorRT-LLM on H100 (59 to 15%). MSA with TensorRT-LLM on B200 takes 88 us longer (52 to 17%). Modules that the host launches take 0.1 to 1.7 ms longer.
+- **Sparse attention in prefill.** For prompts of up to a few thousand tokens, the estimate uses dense attention, which is the least work. The libraries go through 2048 keys per query, even if fewer are valid, and pad a small number of heads. DSA with TensorRT-LLM on H100 with 8 heads takes 1.4 to 1.7 us per token for all prompts of 64 to 16384 tokens, where the estimate has 0.14 to 0.28 us up to 6144 tokens.
+- **Top-k in prefill** has a factor of 4 to 25 in DSA with TensorRT-LLM and vLLM and in DeepSeek-V4 CSA, but is only 1 or 2% of the time. The factor is large because it stands for other work too: the steps above that no operator counts also grow with the keys of all queries. Dummy weights make scores equal, and equal scores make the top-k kernel of SGLang 1.3 to 3.5 times as slow (median 2.5, 64 shapes of aic_sparse_kernels.csv).
 - **DeepSeek-V4.** Its attention over compressed keys has no estimate. In decode it takes 4 to 6 times its lower bound.
-- **L40S.** Latent attention of vLLM is a Triton kernel there, which was not measured separately. SGLang's kernel stands for it: at batch 1 the estimate is half of the measured time, and at batch 512 twice as long.
+- **L40S.** Latent attention of vLLM is a Triton kernel there, which was not measured separately. The estimate uses SGLang's kernel instead: it is 0.4 times the measured time at batch 1, and twice the measured time at batch 512.
 
 EOF
     part 3
     cat << 'EOF'
 
-- **Experts.** The rows do not state how many experts their tokens hit, and the estimate assumes random routing. Rows with a power law miss by more the fewer experts a rank has: SGLang's prefill with power_law_1.2 on H100 is 20% off at 128 experts per rank and 93% at one, which may get nearly all tokens or none. TensorRT-LLM's rows include the routing and, on B200, come from its CUTLASS kernels, but the expected time is that of the TRTLLM kernels, which served runs use: the rows take 34 to 41 us longer, and with this time the errors fall from 46-57% to 15-25%. In SGLang's decode with even routing, ranks with one or two experts take 27 to 36 us on B200. The fitted kernel, which was measured with routing and sorting, takes 51 to 59 us.
-- **DeepEP** is compared with two `all-to-all` operators, a dispatch in FP8 and a combination in bf16, in which each token goes once to each rank that has one of its experts. The fitted kernel is NCCL's. The low-latency kernels are close to it up to 128 tokens; beyond, they send a token once per expert, so that they move more. The normal kernels take 40 to 50 us longer for few tokens, as they are launched by the host. For many tokens they move 15 GB/s per SM that they use: 62 GB/s with 4 SMs and 270 to 330 GB/s with 24, on H100 and B200 alike.
-- **Hyper-connections (mHC)** have no estimate: the table has the error of the lower bound.
+- **Experts.** The rows do not state how many experts their tokens hit, and the estimate assumes random routing. With a power law, the error is larger if a rank has fewer experts: SGLang's prefill with power_law_1.2 on H100 is off by 20% with 128 experts per rank, and by 93% with one expert, which may get nearly all tokens or none. TensorRT-LLM's rows include the routing. On B200 they come from its CUTLASS kernels, but the expected time is that of the TRTLLM kernels, which served runs use. The rows there take 34 to 41 us longer than expected; with this time added, the errors fall from 46-57% to 14-24%. In SGLang's decode with even routing on B200, most ranks with one or two experts take 27 to 37 us, where 36 to 73 us are expected: the fitted kernel was measured with routing and sorting.
+- **DeepEP** is compared with two `all-to-all` operators, a dispatch in FP8 and a combination in bf16, in which each token goes once to each rank that has one of its experts. The fitted kernel is NCCL's. The low-latency kernels are close to it up to 128 tokens. With more tokens they take longer, because they send a token once per expert and so move more bytes. With few tokens, the normal kernels take 40 to 50 us longer, because the host launches them. With many tokens they move 11 to 16 GB/s per SM that they use: 62 GB/s with 4 SMs and 270 to 330 GB/s with 24, on H100 and B200 alike.
+- **Hyper-connections (mHC)** have no estimate, so the table has the error of the lower bound.
 EOF
 fi
 cat << 'EOF'

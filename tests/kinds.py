@@ -90,7 +90,7 @@ FILES = {"aic_gdn.csv": gdn, "aic_kda.csv": kda, "aic_mamba2.csv": mamba2, "aic_
 
 FITTED = ("gated-delta", "kimi-delta", "ssd", "short-conv", "flash-attention", "index-scores", "index-top-k",
           "sparse-mla")
-# These take up to five times as long as their queries and scores explain; no step of an engine has so many.
+# These take up to five times as long as the numbers of queries and scores explain. No step of an engine has so many.
 UNFITTED = ("top-k, more than 32768 queries",)
 DEFAULTS = dict(v_head_dim="128", taps="4", state_size="128", selected="2048")
 

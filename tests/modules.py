@@ -3,7 +3,7 @@
 """Compares predictions with published timings of whole attention modules, experts of one rank and the
 exchange of tokens between ranks: modules.py PROGRAM DIR [ROWS.csv].
 
-DIR holds files of ai-dynamo/aiconfigurator, whose columns these are; those that are not there are left out. Prints
+DIR holds tables of ai-dynamo/aiconfigurator, with its columns; missing files are left out. Prints
 tables in Markdown; ROWS.csv gets one line per row. The prediction of an attention module is the sum of the operators
 of one layer between its norm and its addition, for a model with the heads of the row and one device. Every replay
 used the same buffers: the cache is warm. The last table fits a factor to each part of the modules that are off."""
@@ -21,7 +21,7 @@ DEVICES = {"A100-SXM4-80GB": "a100-sxm-80gb", "H100-SXM5-80GB": "h100-sxm", "B20
 # Formats of the weights, by the names of the files. The modules quantise their inputs themselves.
 FORMATS = {"bf16": ("bf16", "bf16", "none"), "fp8_block": ("fp8_block128", "fp8_e4m3", "block"),
            "nvfp4": ("nvfp4", "nvfp4", "block"), "w4a8_mxfp4_mxfp8": ("mxfp4", "fp8_e4m3", "none")}
-# Parts of the expected time of a module. What may be added to them: 1 us, and 1 ns per token.
+# Parts of the expected time of a module. The fit may add a number of us, and of ns per token.
 PARTS = ["products", "index", "quant.", "norms", "scores", "top-k", "attention"]
 ADDED = ["added", "per token"]
 AIM = 0.18
@@ -74,7 +74,7 @@ def v4(r):
 
 
 def msa(r):
-    """A quarter of the heads or fewer keep one key head."""
+    """A rank with a quarter of the heads or fewer has one KV head."""
     return module(r, "MSA", "minimax-m3", num_key_value_heads=max(1, int(r["heads"]) // 16))
 
 
@@ -159,7 +159,7 @@ def model_file(folder, case):
 
 
 def shorten(config, key):
-    """Leaves the last entry of lists with one per layer."""
+    """Keeps only the last entry of lists with one per layer."""
     if isinstance(config.get(key), list):
         config[key] = config[key][-1:]
     elif isinstance(config.get(key), dict):
@@ -168,7 +168,7 @@ def shorten(config, key):
 
 
 def operators(program, folder, case):
-    """The operators of a module, and what they are without their quantisation."""
+    """The operators of a module, with and without their quantisation."""
     found = layer(program, folder, case, case["options"])
     if case["options"]["quantize-input"] == "none":
         return found, found
@@ -253,7 +253,7 @@ def table(lines):
 
 
 def least_squares(rows, weights):
-    """Factors from 0 on whose sums with the columns of rows are closest to 1, by coordinate descent."""
+    """Non-negative factors of the columns whose sums in the rows are closest to 1, by coordinate descent."""
     count = len(rows[0])
     products = [[sum(w * r[i] * r[j] for r, w in zip(rows, weights)) for j in range(count)] for i in range(count)]
     sums = [sum(w * r[i] for r, w in zip(rows, weights)) for i in range(count)]
@@ -270,11 +270,11 @@ def least_squares(rows, weights):
 
 
 def factors(lines):
-    """What to multiply the parts of modules with for the least mean error, and that error."""
+    """The factors of the parts of modules that give the least mean error, and that error."""
     names = [name for name in PARTS + ADDED if any(line[name] > 0 for line in lines)]
     rows = [[line[name] / line["measured"] for name in names] for line in lines]
     errors = [1] * len(rows)
-    for _ in range(15):  # squares divided by errors are errors
+    for _ in range(15):  # a square divided by its error is the error
         found = least_squares(rows, [1 / max(1e-3, error) for error in errors])
         errors = [abs(sum(map(float.__mul__, row, found)) - 1) for row in rows]
     return dict(zip(names, found)), statistics.mean(errors)

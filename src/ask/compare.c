@@ -23,11 +23,11 @@ struct compare_input {
     const char *group_by;   /* NULL: no groups */
     double below;           /* NAN: not asked */
     bool rows;              /* rows are written, not statistics */
-    bool summary;           /* statistics alone are asked for */
+    bool summary;           /* print statistics without rows */
     bool fits;              /* a factor is asked for */
-    bool device;            /* one is named */
-    bool stack;             /* one is named */
-    /* Those of engines that rows name. */
+    bool device;            /* the question names one */
+    bool stack;             /* the question names one */
+    /* The host times of the engines that rows name. */
     struct roof_host_time host_time[ROOF_STACK_COUNT];
 };
 
@@ -45,7 +45,7 @@ struct comparing {
     size_t room;
     struct roof_text lost; /* their texts, or those of the first rows of a summary */
     size_t told;           /* values of a summary */
-    bool backend;          /* the note on the engine of rows was given */
+    bool backend;          /* the note on the engine of the rows is printed */
     struct roof_text text;
 };
 

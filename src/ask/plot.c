@@ -363,7 +363,7 @@ static void put_group(struct roof_text *out, const struct roof_workload *w)
                      roof_format(w->formats.weights)->name);
 }
 
-/* Adds the dots of a prediction, named by the record. Without names, name_dots names them. */
+/* Adds the dots of a prediction with the name of its record; name_dots names those without one. */
 static enum roof_status add_dots(struct plotting *p, const struct roof_prediction *prediction,
                                  struct roof_error *error)
 {
@@ -383,8 +383,8 @@ static enum roof_status add_dots(struct plotting *p, const struct roof_predictio
                                 *group == '\0' ? p->group.data : group, 1, ROOF_UNKNOWN, error);
 }
 
-/* In what the dots of each operator differ: dimensions, and the format of weights, which is part of
- * their groups. */
+/* How the dots of each operator differ: in dimensions, and in the format of weights, which is part
+ * of the name of their group. */
 struct differences {
     const struct roof_workload *first[ROOF_OPERATOR_COUNT];
     bool dimension[ROOF_OPERATOR_COUNT][ROOF_DIM_COUNT];

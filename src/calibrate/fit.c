@@ -234,9 +234,9 @@ static bool lends_to(const struct roof_hardware *device, const struct roof_hardw
     return (same_vendor || fit->stack != ROOF_STACK_TRTLLM) && (same_family || !own);
 }
 
-/* Returns true if a fit that the device has makes that of a lender needless: for the same kernel,
- * or attention of prompts that was measured here, which is closer to that of encoders than the
- * encoder of another device. */
+/* Returns true if a device has a fit that is better than a lender's: one for the same kernel, or,
+ * for attention of encoders, measured attention of prompts, which is closer than the encoder of
+ * another device. */
 static bool takes_place(const struct roof_kernel_fit *has, const struct roof_kernel_fit *lent)
 {
     const bool encodes = lent->kernel == ROOF_KERNEL_ENCODER &&

@@ -135,7 +135,7 @@ enum roof_status roof_chart_add_power(struct roof_chart *chart, struct roof_erro
 /** Finds the group of dots with a name; chart->groups if there is none. */
 size_t roof_chart_find_group(const struct roof_chart *chart, const char *text);
 
-/** Gives a dot another name, which is copied. */
+/** Renames a dot; the name is copied. */
 enum roof_status roof_chart_rename(struct roof_chart_dot *dot, const char *name,
                                    struct roof_error *error);
 

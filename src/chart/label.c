@@ -333,8 +333,8 @@ static bool put_along(struct roof_chart_layout *out, struct roof_slope *slope, d
     return fits;
 }
 
-/* Tells whether another slope runs through the label of one that is placed with an offset, or, if
- * `near`, between the slope and its label. Slopes are parallel. */
+/* Tells whether another slope runs through a label with this offset from its own slope. With
+ * `near`, it must not run between the slope and its label either. Slopes are parallel. */
 static bool is_struck(const struct roof_chart_layout *out, const struct roof_slope *slope,
                       double beside, bool near)
 {

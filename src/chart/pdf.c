@@ -55,7 +55,7 @@ struct ending {
     bool stream;
 };
 
-/* Returns false if the end of a file is neither. */
+/* Finds the ending of a file; returns false if it has neither kind. */
 static bool find_ending(struct ending *out, const char *pdf, size_t length)
 {
     char end[END + 1];
@@ -87,8 +87,8 @@ static void put_entry(struct roof_text *out, size_t offset)
     roof_text_add(out, bytes, sizeof bytes);
 }
 
-/* Writes the table of one object more, at `info`. A file with a stream for a table gets another
- * stream (7.5.8), which is an object itself. */
+/* Writes the table of one more object, which is at `info`. A file with a stream for a table gets
+ * another stream (7.5.8), which is an object itself. */
 static void put_table(struct roof_text *out, const struct ending *e, size_t info, size_t begin)
 {
     const size_t update = out->length - begin;

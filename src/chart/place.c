@@ -18,7 +18,7 @@
 
 /* --- axes ---------------------------------------------------------------------------------- */
 
-/* Widens an axis to a value; one that is not known leaves it as it is. */
+/* Widens an axis to include a value. An unknown value changes nothing. */
 static void widen(double *least, double *most, double value)
 {
     *least = fmin(*least, value);

@@ -90,7 +90,7 @@ struct roof_comparison {
     struct roof_compare_group *group; /**< in order of appearance; owned */
     size_t groups;
     uint64_t bad;         /**< rows left out as invalid */
-    int fastest_line;     /**< of the row furthest below its bound; 0: none is below */
+    int fastest_line;     /**< line of the row furthest below its bound; 0: none is below */
     double fastest;       /**< its bound divided by its measured time */
     double fastest_bound; /**< its bound, in seconds */
     void *private_data;

@@ -20,7 +20,7 @@ struct roof_clip {
 /* Cuts a clip of some seconds as the processors of the families do, and counts its tokens. */
 struct roof_clip roof_audio_clip(const struct roof_audio *audio, int64_t seconds);
 
-/* Each returns the frames, or bins, behind the first convolution of a conformer, or behind both. */
+/* Return the frames (or bins) after the first convolution of a conformer, and after both. */
 int64_t roof_audio_half(int64_t frames);
 int64_t roof_audio_quarter(int64_t frames);
 

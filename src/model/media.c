@@ -19,7 +19,7 @@ bool roof_has_media(const struct roof_scenario *s)
     return s->media.images > 0 || s->media.audio > 0;
 }
 
-/* Returns what the encoder makes of so many images of one size. */
+/* Returns the tokens that the encoder makes of a number of images of one size. */
 static int64_t tokens_of(const struct roof_model *m, int64_t images, int64_t packed)
 {
     const struct roof_sizes size = roof_sizes_unpack(packed);

@@ -72,8 +72,8 @@ FORMULA(sparse_mla)
 
 /* --- compressed keys ----------------------------------------------------------------------- */
 
-/* Counts the pairs of the queries, which are the last tokens, with the keys of their windows.
- * Queries beyond the tokens see nothing. */
+/* Counts the pairs of queries with the keys in their windows. The queries are the last tokens; if
+ * there are more queries than tokens, the others see nothing. */
 #define WINDOW_PAIRS                                                                               \
     LET(queries, fmin(query_len, kv_len));                                                         \
     LET(before, kv_len - queries);                                                                 \

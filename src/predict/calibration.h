@@ -41,8 +41,8 @@ enum roof_kernel {
     ROOF_KERNEL_CONV_PREFILL,  /**< such a convolution of several */
     ROOF_KERNEL_ENCODER,       /**< attention of several queries to all keys, in 16 bits */
     ROOF_KERNEL_STATE_PREFILL, /**< several tokens through the states of a layer, in chunks */
-    ROOF_KERNEL_KIMI_PREFILL,  /**< with a gate for each element of a key */
-    ROOF_KERNEL_SSD_PREFILL,   /**< of Mamba-2 */
+    ROOF_KERNEL_KIMI_PREFILL,  /**< states with a gate for each element of a key */
+    ROOF_KERNEL_SSD_PREFILL,   /**< states of Mamba-2 */
     ROOF_KERNEL_INDEX_SCORES,  /**< scores of an indexer for all keys */
     ROOF_KERNEL_TOP_K,         /**< the choice of keys by these scores */
     ROOF_KERNEL_SPARSE_MLA,    /**< latent attention of each query to the keys chosen for it */
@@ -152,7 +152,7 @@ void roof_calibration_write(struct roof_text *out, const struct roof_calibration
 /** Returns the rows of the matrix instruction of an architecture, which query heads of MLA fill:
  * the parameter tile_rows of any loaded calibration, also a borrowed one. */
 double roof_matrix_rows(const char *architecture);
-/** Tells whether query heads fill tiles of so many rows in a kernel. */
+/** Tells whether the query heads of a kernel fill tiles of a number of rows. */
 bool roof_kernel_has_tiles(enum roof_kernel kernel);
 
 /** Tells whether the fits include kernels of a stack, measured on this device or another. */

@@ -154,7 +154,7 @@ static enum roof_kernel of_prompt(enum roof_operator op)
     }
 }
 
-/* With fewer chosen keys, the measured kernel, which chooses 2048, does not stand in. */
+/* The fewest chosen keys for which the measured kernel, which chooses 2048, is used. */
 #define TOP_K_LEAST 256
 
 enum roof_kernel roof_kernel_of(const struct roof_workload *workload)
@@ -309,11 +309,12 @@ static const double lent_bands[ROOF_KERNEL_COUNT][2] = {
  * with short messages (NVIDIA/nccl@b647562 src/graph/tuning.cc, hwLat). */
 #define HOP_S 5e-6
 
-/* With more queries, the choice of keys takes up to five times as long as the fit says. */
+/* With more queries, the choice of keys takes up to five times the fitted time. */
 #define TOP_K_QUERIES 32768.
 
-/* Returns true for operators without measured kernels, which use those of others. Only prompts of
- * Mamba-2 and of attention to chosen keys were measured, and choices of not too many queries. */
+/* Returns true for operators without measured kernels, which use those of others. Measured are
+ * prompts of Mamba-2, prompts with attention to chosen keys, and choices of up to TOP_K_QUERIES
+ * queries. */
 static bool stands_in(const struct roof_workload *w)
 {
     static const bool unmeasured[ROOF_OPERATOR_COUNT] = {
@@ -577,8 +578,9 @@ static enum roof_kernel of_one_token(enum roof_kernel kernel)
                                                                           : ROOF_KERNEL_COUNT;
 }
 
-/* Raises the times of a kernel to those of one for one token: attention to the same cache, or one
- * token of each sequence through a convolution or a state, or attending to chosen keys. */
+/* Raises the times of a kernel to those of the kernel for one token. That is attention of one query
+ * to the same cache or to chosen keys, or one token of each sequence through a convolution or a
+ * state. */
 static void raise_to(struct roof_expected out[ROOF_STACK_COUNT], enum roof_kernel least,
                      const struct roof_kernel_task *task, const struct roof_stacks *asked)
 {

@@ -22,9 +22,9 @@ static double elements_of(const struct roof_workload *w)
 /*
  * The chain of kernels reads its inputs and states once and writes the results. Between its
  * kernels it moves intermediate results of the tokens and a state for each chunk, which stay in the
- * L2 if they fit, even if the inputs are cold. Its SMs move and compute so many bytes in a clock;
- * the chunks of a sequence follow one another. A chunk is computed whole, also where it has fewer
- * tokens. Chunks of 128 tokens count as two: no operator was measured with chunks of two sizes.
+ * L2 if they fit, even if the inputs are cold. Its SMs move and compute a number of bytes per
+ * clock, and the chunks of a sequence follow one another. A chunk with fewer tokens is computed
+ * whole. A chunk of 128 tokens counts as two, as no operator was measured with two sizes.
  */
 void roof_expect_scan(struct roof_expected *out, const struct roof_kernel_task *t, const double *p)
 {

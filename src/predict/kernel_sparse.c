@@ -16,12 +16,12 @@ enum {
 #include "predict/kernel_parameters.h"
 };
 
-/* Rows of a tile; a tile of index scores of a prompt has twice as many. */
+/* Rows of a tile. For a prompt, a tile of index scores has twice as many. */
 #define TILE_ROWS 64.
 /* Queries that choose their keys in an SM at the same time. */
 #define CHOICES_OF_SM 2.
 
-/* Fewer new tokens of a sequence are those of a decode step, with drafts or without. */
+/* The fewest new tokens of a sequence in a prompt; decode steps have fewer, also with drafts. */
 #define PROMPT_QUERIES 16
 
 /* The index heads of queries fill tiles of rows, each of which goes through all keys of its
@@ -50,8 +50,8 @@ void roof_expect_index_scores(struct roof_expected *out, const struct roof_kerne
                                              : ROOF_KERNEL_LIMIT_COMPUTE;
 }
 
-/* A thread block passes over the scores of a query several times. The queries are the last ones of
- * the keys; those that have no more keys than are chosen need no choice. */
+/* A thread block passes over the scores of a query several times. The queries are the last tokens;
+ * those that have no more keys than are chosen need no choice. */
 void roof_expect_top_k(struct roof_expected *out, const struct roof_kernel_task *t, const double *p)
 {
     const struct roof_workload *const w = t->workload;
@@ -76,7 +76,7 @@ void roof_expect_top_k(struct roof_expected *out, const struct roof_kernel_task 
 }
 
 /* The heads of a query fill tiles of rows, each of which walks over as many keys as are chosen at
- * most, even if there are fewer. The tiles are of equal size, so the SMs end in waves. */
+ * most, even if there are fewer. The tiles are of equal size, so a last wave may leave SMs idle. */
 void roof_expect_sparse_mla(struct roof_expected *out, const struct roof_kernel_task *t,
                             const double *p)
 {

@@ -86,8 +86,8 @@ static inline double roof_working_set(const struct roof_workload *w, double data
                                          : ROOF_UNBOUNDED;
 }
 
-/* The share of their time that data in the L2 save a kernel of attention or of an indexer: it reads
- * them from there four times as fast as from the DRAM. */
+/* The share of the memory time that a kernel of attention or of an indexer saves for data in the
+ * L2: it reads them four times as fast as from the DRAM. */
 #define ROOF_L2_SAVES 0.75
 
 /* Notes and returns the share of the data of a kernel that a cache of some room still holds. */

@@ -11,7 +11,7 @@
 #include "predict/kernel.h"
 #include "predict/power.h"
 
-/* The figures that formulas of kernels use; those of llama.cpp do without the last. */
+/* The figures that formulas of kernels use. Those of llama.cpp do not need the last. */
 static const enum roof_figure_id needed[] = {ROOF_FIGURE_SM_COUNT, ROOF_FIGURE_BOOST_CLOCK,
                                              ROOF_FIGURE_L2};
 

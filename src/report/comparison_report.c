@@ -526,10 +526,10 @@ static void text_legend(struct roof_text *out)
         "bound.\nA rate counts as the time of a token. -f csv prints every row.\n");
 }
 
-/* No cache makes a kernel so many times faster than its bound. */
+/* No cache makes a kernel faster than its bound by this factor. */
 #define FASTER_MAX 10
 
-/* Writes a note on a measured time that is far too short, mostly one in another unit. */
+/* Notes a measured time that is far too short, which mostly has another unit. */
 static void text_fastest(struct roof_text *out, const struct roof_comparison *comparison)
 {
     char times[ROOF_QUANTITY_SIZE];

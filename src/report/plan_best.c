@@ -262,7 +262,7 @@ static void put_uncertain(struct roof_text *out, const struct roof_hardware *har
 /* The time per token that the note on a missing limit suggests: most people read no faster. */
 #define USUAL_TPOT_MS 30
 
-/* Says that nothing limits the time per token if the batch was chosen and the time is long. */
+/* Notes that the time per token has no limit, if the batch was chosen and the time is long. */
 static void put_unlimited(struct roof_text *out, const struct roof_plan *plan,
                           const struct roof_plan_problem *problem)
 {
@@ -349,8 +349,8 @@ static double distance(const struct roof_plan *plan, const struct roof_plan *bes
         roof_plan_score(plan, problem->objective) / roof_plan_score(best, problem->objective) - 1);
 }
 
-/* Returns how many merits a plan has that nearly equals the best one by the objective: less
- * accuracy loss, and much less time per token. */
+/* Counts the merits of a plan whose objective is close to that of the best plan: less accuracy
+ * loss, and much less time per token. */
 static int merits_of(const struct roof_plan *plan, const struct roof_plan *best,
                      const struct roof_plan_problem *problem)
 {

@@ -414,11 +414,13 @@ static void put_host(struct roof_text *out, const struct roof_plan_answer *answe
         engines->engine[i].id, model->experts > 0 ? "experts" : "layers", host_memory_gb(model));
 }
 
-/* Says that the memory of the host may be too small for what is offloaded. */
-static void put_small_host(struct roof_text *out, const struct roof_plan_problem *problem)
+/* Notes that the host may have too little memory for what is offloaded, unless some plans fit. */
+static void put_small_host(struct roof_text *out, const struct roof_plan_answer *answer)
 {
+    const struct roof_plan_problem *const problem = &answer->problem;
     const struct roof_hardware *const host = problem->base.host;
-    if (problem->base.offload == ROOF_OFFLOAD_NONE || host == NULL) {
+    if (problem->base.offload == ROOF_OFFLOAD_NONE || host == NULL ||
+        answer->plans.rejected[ROOF_REJECTED_LIMIT] > 0) {
         return;
     }
     const double memory = host->figure[ROOF_FIGURE_MEMORY_NOMINAL].value;
@@ -479,7 +481,7 @@ void roof_plan_put_nothing(struct roof_text *out, const struct roof_plan_answer 
     if (!unknown) {
         put_host(out, answer);
     }
-    put_small_host(out, problem);
+    put_small_host(out, answer);
     const unsigned left_out = engines_left_out(problem);
     const char *separator = "Engines not considered (--engine includes them): ";
     for (size_t i = 0; i < problem->engines->count; i++) {

@@ -17,8 +17,7 @@ static struct roof_time_look look_of(const struct roof_gain *gain)
     return roof_time_look(fmax(gain->from_s, gain->to_s), ROOF_UNIT_MILLISECONDS);
 }
 
-/* The least fraction of the time of kernels by which a step of the engine differs if it is shown.
- */
+/* A step of the engine is shown if it differs by this fraction or more from the time of kernels. */
 #define ENGINE_LEAST 0.0005
 
 /* Writes "  decode step  41.200 -> 20.700 ms, 1.99x; time saved: memory 91.0%, kernels 9.0%", on

@@ -121,8 +121,8 @@ static void put_words(struct roof_text *out, const struct published *published)
     }
 }
 
-/* Writes the note on a device with other published figures: those that the work uses, or else all
- * of memory and matrix units. */
+/* Writes the note on a device with other published figures. It names those that the work uses, or
+ * else all figures of memory and matrix units. */
 static void put_note(struct roof_text *out, const struct roof_hardware *hardware,
                      const struct roof_hardware *product, const struct published *used)
 {
@@ -167,11 +167,12 @@ bool roof_report_put_uncertain(struct roof_text *out, const struct roof_hardware
     const bool figures = user && (memory || peaks);
     if (figures) {
         roof_text_printf(out,
-                         "the %s of %s %s uncertain, so all times are; roofline list hardware ",
+                         "the %s of %s %s uncertain, and so are times that depend on %s; roofline "
+                         "list hardware ",
                          memory && peaks ? "memory bandwidth and peaks"
                          : memory        ? "memory bandwidth"
                                          : "peaks",
-                         hardware->id, peaks ? "are" : "is");
+                         hardware->id, peaks ? "are" : "is", peaks ? "them" : "it");
         roof_text_shell_word(out, hardware->reference);
         roof_text_put(out, peaks ? " marks them" : " marks it");
     }

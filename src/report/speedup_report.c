@@ -16,7 +16,7 @@ static const char *time_of(char out[ROOF_QUANTITY_SIZE], double s)
     return isnan(s) ? "-" : s == 0 ? "0" : roof_format_quantity(out, s, ROOF_UNIT_MICROSECONDS);
 }
 
-/* The times that causes save together, and that others lose. */
+/* The sum of the times that causes save, and the sum of those that other causes lose. */
 struct balance {
     double saved_s;
     double lost_s;

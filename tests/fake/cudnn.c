@@ -10,8 +10,8 @@
  * Like cuDNN it has kernels for a graph with all steps of an attention and no other, whose shares
  * have the type of the queries. A descriptor must be finalized before it is used, and the sizes of
  * operands must fit. The steps of a small graph are computed, and must be those of an attention.
- * The first kernel that it proposes cannot be built. What is not released counts with the things of
- * the driver.
+ * The first kernel that it proposes cannot be built. Objects that are not released count with those
+ * of the driver.
  */
 #include <math.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the kernels of bandwidth move, for each set of instructions that there is. */
+/* Tests what the kernels of bandwidth move, for each set of instructions of this CPU. */
 #include "support.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* What the kernels of vector operators and attention on a CPU compute, for each set of instructions
- * that there is, by the formulas of these operators in double precision. */
+/* Compares the kernels of vector operators and attention on a CPU, for each set of instructions
+ * that it has, with the formulas of these operators in double precision. */
 #include "support.h"
 
 #include <math.h>

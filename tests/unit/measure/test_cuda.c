@@ -206,9 +206,9 @@ static void test_attention_of_a_prefill_comes_back(void **state)
     assert_int_equal(held(), 0);
 }
 
-/* The fake computes small graphs, and refuses one that is no attention: of all keys, of those up to
- * the query, and of such with keys before the first query; with a head of keys for two of queries,
- * and with one for each. */
+/* The fake computes small graphs of attention, and refuses other graphs. Queries attend to all
+ * keys, or to those up to the query, also with keys before the first query. A KV head serves one or
+ * two query heads. */
 static void test_attention_is_computed(void **state)
 {
     static const struct {

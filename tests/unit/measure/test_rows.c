@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a run wrote is what a later run that resumes it reads. */
+/* A run that resumes an earlier one reads what that one wrote. */
 #include "support.h"
 
 #include <math.h>

@@ -39,7 +39,7 @@ struct fixture {
     double wider; /* factor of the band */
 };
 
-/* One fit, of which no term shows, and a second that `calibration.count` may add. */
+/* Prepares a fit whose terms are all negligible, and a second one that `calibration.count` adds. */
 static void begin(struct fixture *f, enum roof_kernel kernel)
 {
     static const char *const none[] = {NULL};
@@ -138,7 +138,7 @@ static void test_cache(void **unused)
     roof_hardware_free(f.device);
 }
 
-/* The kernel of each operator, what it moves, and that of gated delta layers in its place. */
+/* Each operator has a kernel and moves its own data. The kernel of gated delta layers stands in. */
 static void test_operators(void **unused)
 {
     (void)unused;

@@ -232,8 +232,8 @@ static void test_sparse_mla(void **unused)
     roof_hardware_free(f.device);
 }
 
-/* One query has the kernel of latent attention, of which no term but the launch shows; several
- * take at least as long. */
+/* One query uses the kernel of latent attention, which has only a launch here. Several queries take
+ * at least as long. */
 static void test_one_query(void **unused)
 {
     (void)unused;
