@@ -314,19 +314,21 @@ static enum roof_status read_scheduler(const struct reader *r)
                  {"mixes", &s->mixes},
                  {"preempts", &s->preempts},
                  {"keeps_prefixes", &s->keeps_prefixes},
-                 {"ahead", &s->ahead}};
+                 {"ahead", &s->ahead},
+                 {"passes_first_token", &s->passes_first_token}};
     if (value == NULL) {
         return ROOF_OK;
     }
     for (size_t i = 0; i < COUNT(flags); i++) {
         if (!roof_json_boolean(flags[i].flag, roof_json_get(value, flags[i].key))) {
             return complain(r, value,
-                            "a scheduler has counts_decode, mixes, preempts, keeps_prefixes and "
-                            "ahead, true or false");
+                            "a scheduler has counts_decode, mixes, preempts, keeps_prefixes, ahead "
+                            "and passes_first_token, true or false");
         }
     }
     s->known = true;
     s->defaults = r->parts->defaults;
+    r->o->engines.passing |= s->passes_first_token ? 1U << r->engine->stack : 0;
     const roof_json_value *row = roof_json_first(roof_json_get(value, "defaults"));
     for (; row != NULL; row = roof_json_next(row)) {
         TRY(read_defaults(r, row));

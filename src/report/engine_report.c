@@ -126,7 +126,7 @@ static void put_scheduler(struct roof_text *out, const struct roof_engine_schedu
         return;
     }
     roof_text_printf(
-        out, "\nscheduler, by default\n  %s\n  %s\n  %s\n  %s\n  %s\n",
+        out, "\nscheduler, by default\n  %s\n  %s\n  %s\n  %s\n  %s\n  %s\n",
         s->mixes ? "prefill and decode share steps" : "prefill has separate steps",
         s->counts_decode ? "the token budget of a step counts all tokens"
                          : "the token budget of a step counts prompt tokens only",
@@ -134,7 +134,9 @@ static void put_scheduler(struct roof_text *out, const struct roof_engine_schedu
                     : "a request starts only when the KV cache has room for all its tokens",
         s->keeps_prefixes ? "prefixes are cached" : "prefixes are not cached",
         s->ahead ? "a step is scheduled while the previous one runs"
-                 : "a step is scheduled after the previous one ends");
+                 : "a step is scheduled after the previous one ends",
+        s->passes_first_token ? "the first token of a prefill copy comes with its KV cache"
+                              : "a decode copy computes the first token of a prefill copy again");
     for (size_t i = 0; i < s->count; i++) {
         const struct roof_engine_defaults *const d = &s->defaults[i];
         char memory[ROOF_QUANTITY_SIZE];
@@ -311,6 +313,7 @@ static void json_scheduler(struct roof_text *out, const struct roof_engine_sched
     json_flag(out, "preempts", s->preempts);
     json_flag(out, "keeps_prefixes", s->keeps_prefixes);
     json_flag(out, "ahead", s->ahead);
+    json_flag(out, "passes_first_token", s->passes_first_token);
     roof_text_put(out, "\"defaults\": [");
     for (size_t i = 0; i < s->count; i++) {
         const struct roof_engine_defaults *const d = &s->defaults[i];

@@ -470,7 +470,8 @@ def decode(copies, case, requests, first):
             way.remove(r)
             for copy in copies:
                 copy.run(r.moved)
-            if case["by"] == "ideal":  # the first token is handed over
+            if case["by"] == "ideal" or case["engine"] in ("sglang", "trtllm"):
+                # the first token is handed over
                 r.first, r.done = r.moved, 1
                 if r.generate == 1:
                     r.last = r.moved

@@ -579,7 +579,8 @@ static void test_find(void **state)
     assert_non_null(strstr(error.message, "known: llama.cpp, sglang, torchao, trtllm, vllm"));
 }
 
-/* vLLM has larger defaults from 70 GiB on, but not on A100; SGLang has more with more memory. */
+/* vLLM has larger defaults from 70 GiB on, but not on A100; SGLang has more with more memory. Only
+ * vLLM computes the first token of a prefill copy again. */
 static void test_schedulers(void **state)
 {
     (void)state;
@@ -599,8 +600,11 @@ static void test_schedulers(void **state)
             roof_engine_defaults(&engines->engine[number], hardware);
         assert_int_equal(d->chunk, rows[i].chunk);
         assert_int_equal(d->max_num_seqs, rows[i].max_num_seqs);
+        assert_true(engines->engine[number].scheduler.passes_first_token ==
+                    (strcmp(rows[i].engine, "vllm") != 0));
         roof_hardware_free(hardware);
     }
+    assert_int_equal(engines->passing, 1U << ROOF_STACK_TRTLLM | 1U << ROOF_STACK_SGLANG);
 }
 
 /* A version that an engine has is taken, and the newest one otherwise; llama.cpp has none. */
