@@ -135,7 +135,9 @@ void roof_deployment_limit(struct roof_scheduler_limits *limits,
         limits->ahead && !deployment->bound; /* lower bounds have no host work to run ahead of */
     if (limits->engine_overhead) {
         const struct roof_scenario *const s = &deployment->scenario;
-        limits->overhead_s = deployment->bound ? 0 : s->host_time[s->common.stack].request_s;
+        const struct roof_host_time *const host = &s->host_time[s->common.stack];
+        limits->overhead_s = deployment->bound ? 0 : host->request_s;
+        limits->front_s = deployment->bound ? 0 : host->front_s;
     }
 }
 

@@ -47,6 +47,7 @@ struct roof_scheduler_limits {
     bool timeline_passes_cache;     /* the timeline does not count the blocks of this copy */
     struct roof_halt halt;          /* checked from time to time */
     double overhead_s;    /* from the arrival of a request until the engine can schedule it */
+    double front_s;       /* the part of it in which the engine handles one request at a time */
     bool engine_overhead; /* overhead_s is the host work of the engine in expected times */
 };
 
