@@ -339,7 +339,7 @@ static void put_drafts(struct roof_text *out, const struct roof_model_prediction
              roof_format_quantity(other, s->acceptance, ROOF_UNIT_FRACTION));
     put_line(out, "tokens per step", roof_model_report_rate(value, r->tokens_per_step), detail);
     if (s->phase != ROOF_PHASE_REQUEST) {
-        snprintf(detail, sizeof detail, "%s to verify, %s to draft",
+        snprintf(detail, sizeof detail, "lower bound: %s to verify, %s to draft",
                  roof_format_quantity(value, r->step_s - r->draft_s, ROOF_UNIT_MILLISECONDS),
                  roof_format_quantity(other, r->draft_s, ROOF_UNIT_MILLISECONDS));
         put_line(out, "step", roof_format_quantity(value, r->step_s, ROOF_UNIT_MILLISECONDS),
@@ -623,7 +623,9 @@ static void put_operators(struct roof_text *out, const struct roof_model_predict
     const size_t count = roof_model_report_order(order, r);
     if (count == 0) {
         roof_text_put(
-            out, "\nThe table of operators needs one phase: --phase prefill or --phase decode.\n");
+            out,
+            "\nFor a table of operators, replace --prompt and --generate by --phase prefill or "
+            "--phase\ndecode, with --context.\n");
         return;
     }
     const struct roof_time_look look =

@@ -231,8 +231,7 @@ static void put_shipped(struct roof_text *out, const struct roof_plan_problem *p
     const struct roof_hardware *const product =
         problem->product == NULL ? NULL : problem->product[h];
     const size_t from = out->length;
-    roof_text_printf(out, "  note:        %s has the figures of the source documents; ",
-                     hardware->id);
+    roof_text_printf(out, "  note:        %s has " ROOF_REPORT_DOCUMENTS "; ", hardware->id);
     if (roof_report_is_other(hardware, product)) {
         roof_text_put(out, "the shipping product has ");
         roof_report_published_words(out, hardware, product);
