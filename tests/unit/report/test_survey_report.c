@@ -140,7 +140,7 @@ static void test_llama(void **state)
                         "0.3398 TFLOPS");
     /* 16-bit weights are as many bytes as 114516 tokens of 128 KiB, more than the model takes. */
     assert_null(strstr(text, "weights from context"));
-    assert_non_null(strstr(text, "it **fits** into 80 GiB less 10% kept free"));
+    assert_non_null(strstr(text, "this **fits** into 80 GiB, of which 10% is kept free"));
     assert_null(strstr(text, "unknown"));
     free(text);
     roof_model_free(m);
