@@ -40,7 +40,7 @@ struct plot_input {
     struct roof_chart_ceilings ceilings;
 };
 
-/* What the dots of models have in common, for a note. */
+/* The scenarios and formats of the models, for a note. */
 struct about {
     struct roof_text scenario; /* all scenarios, each ending in "; " */
     size_t scenarios;

@@ -466,6 +466,9 @@ static enum roof_status do_rows(struct run *r, struct roof_error *error)
     for (;;) {
         bool more = false;
         enum roof_status status = roof_records_next(&r->records, &more, error);
+        if (status == ROOF_OK && !more) { /* also lines without cells, which have no group */
+            r->overall.skipped += (size_t)r->records.bad;
+        }
         if (status != ROOF_OK || !more) {
             return status;
         }
@@ -522,7 +525,6 @@ enum roof_status roof_compare(struct roof_comparison *out, const char *path,
         status = calls->end(calls->context, &r->records, error);
     }
     out->bad = r->records.bad;
-    r->overall.skipped += (size_t)out->bad; /* also lines without cells, which have no group */
     roof_records_close(&r->records);
     if (status == ROOF_OK) {
         finish(&out->overall, &r->overall);

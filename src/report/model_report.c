@@ -19,20 +19,6 @@
 #include "report/published_report.h"
 #include "report/render.h"
 
-size_t roof_model_report_order(size_t *order, const struct roof_model_prediction *model_prediction)
-{
-    for (size_t i = 0; i < model_prediction->count; i++) {
-        const struct roof_node_prediction *const node = model_prediction->node;
-        size_t at = i;
-        while (at > 0 && roof_model_time(&node[order[at - 1]]) < roof_model_time(&node[i])) {
-            order[at] = order[at - 1];
-            at--;
-        }
-        order[at] = i;
-    }
-    return model_prediction->count;
-}
-
 /* --- for people ---------------------------------------------------------------------------- */
 
 static void put_line(struct roof_text *out, const char *label, const char *value,
