@@ -43,6 +43,7 @@ enum roof_plan_rejection {
     ROOF_REJECTED_NATIVE,  /**< a product runs at a wider format */
     ROOF_REJECTED_SPLIT,   /**< the split does not divide the model */
     ROOF_REJECTED_FIGURE,  /**< a figure of the device is unknown: a link, or an energy */
+    ROOF_REJECTED_COPIES,  /**< no copies for prefill and for decode fill the devices */
     ROOF_REJECTED_MEMORY,  /**< does not fit, or the capacity is unknown */
     ROOF_REJECTED_UNKNOWN, /**< an operator has no time of the plan's basis */
     ROOF_REJECTED_LIMIT,   /**< misses one or more limits */

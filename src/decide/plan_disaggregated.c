@@ -450,6 +450,16 @@ static void link_sizes(struct halves *list)
     }
 }
 
+/* Tells whether the reason is known why a half has no copies. */
+static bool any_rejected(const struct roof_disaggregated *out)
+{
+    int i = 0;
+    while (i < ROOF_REJECTED_COUNT && out->rejected[i] == 0) {
+        i++;
+    }
+    return i < ROOF_REJECTED_COUNT;
+}
+
 static enum roof_status run(struct search *s, const struct roof_plan *plan)
 {
     const struct roof_plan_problem *const q = s->problem;
@@ -469,10 +479,12 @@ static enum roof_status run(struct search *s, const struct roof_plan *plan)
             TRY(add_best(s, i, q->devices[n]));
         }
     }
-    if (s->out->count == 0) { /* the link is unknown, or copies of both kinds are too large */
+    if (s->out->count == 0) {
         const bool linked = roof_hardware_link(&link, q->hardware[plan->hardware], (double)most, 2,
                                                NULL) == ROOF_OK;
-        s->out->rejected[linked ? ROOF_REJECTED_SPLIT : ROOF_REJECTED_FIGURE]++;
+        const bool both = s->prefills.count > 0 && s->decodes.count > 0;
+        s->out->rejected[ROOF_REJECTED_FIGURE] += !linked;
+        s->out->rejected[ROOF_REJECTED_COPIES] += linked && (both || !any_rejected(s->out));
     }
     return ROOF_OK;
 }
