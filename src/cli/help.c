@@ -117,7 +117,7 @@ static const struct special_help {
     {ROOF_COMMAND_MEASURE, ANY, ROOF_INPUT_THREADS,
      "CPU threads to measure with, which the device then has (default: one per core)"},
     {ROOF_COMMAND_MONITOR, ANY, ROOF_DIM_TOKENS,
-     "tokens that COMMAND generates, to print the energy of one"},
+     "tokens that COMMAND generates, to print the energy per token"},
     {ROOF_COMMAND_MONITOR, ANY, ROOF_INPUT_FROM,
      "read a log of nvidia-smi --query-gpu=timestamp,index,power.draw,... --format=csv instead"},
     {ROOF_COMMAND_MONITOR, ANY, ROOF_INPUT_SUMMARY,
