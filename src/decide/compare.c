@@ -353,14 +353,29 @@ static enum roof_status set_times(struct roof_compared *row, const struct roof_r
                      records->model_prediction->phase, row->metric);
 }
 
-/* Counts a row without a prediction in its group. */
-static enum roof_status skip_row(struct run *r, struct roof_error *error)
+static enum roof_status skip_metric(struct run *r, const char *metric, struct roof_error *error)
 {
-    struct tally *const tally = find_tally(r, "");
+    struct tally *const tally = find_tally(r, metric);
     if (tally == NULL) {
         return roof_no_memory(error);
     }
     tally->skipped++;
+    return ROOF_OK;
+}
+
+/* Counts a row without a prediction in its group, and if metrics are told apart in that of each
+ * metric for which it has a value. */
+static enum roof_status skip_row(struct run *r, struct roof_error *error)
+{
+    if (!r->out->metrics) {
+        return skip_metric(r, "", error);
+    }
+    for (size_t i = 0; i < ROOF_METRIC_COUNT; i++) {
+        const enum roof_metric metric = (enum roof_metric)i;
+        if (*roof_records_measured_text(&r->records, metric) != '\0') {
+            TRY(skip_metric(r, roof_metric_key(metric), error));
+        }
+    }
     return ROOF_OK;
 }
 

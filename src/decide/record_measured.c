@@ -34,6 +34,11 @@ bool roof_records_measure(const struct roof_records *records, enum roof_metric m
     return records->private_data->of_role[metrics[metric].role] != ROOF_NO_COLUMN;
 }
 
+const char *roof_records_measured_text(const struct roof_records *records, enum roof_metric metric)
+{
+    return roof_column_text(records, metrics[metric].role);
+}
+
 /* Returns the name of a metric's column in the file. */
 static const char *name_of(const struct roof_records *r, const struct metric *metric)
 {

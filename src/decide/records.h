@@ -96,6 +96,8 @@ bool roof_records_has(const struct roof_records *records, const char *column);
 const char *roof_metric_key(enum roof_metric metric);
 /** Tells whether there is a column for a metric. */
 bool roof_records_measure(const struct roof_records *records, enum roof_metric metric);
+/** Returns the text of the record for a metric; empty if there is none. */
+const char *roof_records_measured_text(const struct roof_records *records, enum roof_metric metric);
 /** Reads the next record that can be split into cells; *more is false at the end. */
 enum roof_status roof_records_next(struct roof_records *records, bool *more,
                                    struct roof_error *error);
