@@ -19,7 +19,7 @@ import time
 import xml.etree.ElementTree
 import zlib
 
-from browser_look import check_access, check_budgets, check_firefox, check_forced_colors, check_motion, check_print, take_pictures
+from browser_look import check_access, check_budgets, check_firefox, check_forced_colors, check_motion, check_print, check_widths, take_pictures
 from webdriver import Browser, CARDS, DRAWN, ERROR, IDLE, run, short, strike, wait
 
 HOSTILE = '</script><script>window.harm = 1</script>'
@@ -598,6 +598,7 @@ def main():
         check_forced_colors(browser, page, failures)
         check_motion(browser, page, failures)
         check_print(browser, page, failures)
+        check_widths(browser, page, failures)
         check_access(browser, page, failures)
         check_budgets(browser, page, failures)
         check_firefox(page, sys.argv[2] if len(sys.argv) > 2 else folder, failures)

@@ -149,6 +149,37 @@ def check_budgets(browser, page, failures):
     print(f'browser: {"; ".join(said)}')
 
 
+WIDE = """const boxes = [...document.querySelectorAll('.scroll')];
+return {page: document.documentElement.scrollWidth - document.documentElement.clientWidth, unmarked: boxes.filter(b => (b.scrollWidth > b.clientWidth + 1) !== b.classList.contains('more')).map(b => b.getAttribute('aria-label')),
+  wide: boxes.filter(b => b.scrollWidth > b.clientWidth + 1).length};"""
+
+
+def check_widths(browser, page, failures):
+    """No view is wider than the page; what scrolls in it is marked until its end, and operators fit on a wide screen."""
+    browser.media()
+    browser.open('/dev/null')
+    browser.open(f'{page}#hardware=h100-sxm&hardware=l40s&model=deepseek-r1&tp=8')
+    wait(browser, IDLE, 'the beginning')
+    marked = 0
+    for view in browser.js("return [...document.querySelectorAll('[role=tab]')].map(t => t.id)"):
+        browser.js('document.getElementById(arguments[0]).click()', view)
+        wait(browser, DRAWN, view)
+        for width in (1440, 360):
+            browser.width(width)
+            wait(browser, DRAWN, view)
+            seen = browser.later('const [done] = arguments; requestAnimationFrame(() => requestAnimationFrame(() => done((() => {' + WIDE + '})())))')
+            marked += seen['wide']
+            if seen['page'] > 0 or seen['unmarked'] or (view == 'tab-operators' and width == 1440 and seen['wide']):
+                failures.append(f'{view} on {width} px: {seen}')
+    browser.js("document.getElementById('tab-operators').click()")
+    wait(browser, DRAWN, 'the operators')
+    browser.js("document.querySelector('.scroll').scrollLeft = 9999")
+    ended = browser.later("const [done] = arguments; requestAnimationFrame(() => requestAnimationFrame(() => done(document.querySelector('.scroll.more') === null)))")
+    if marked == 0 or not ended:
+        failures.append(f'{marked} tables scroll on a narrow page; at the end the mark is gone: {ended}')
+    browser.width(1400)
+
+
 def check_access(browser, page, failures):
     """axe-core finds nothing, in any view, light or dark, wide or narrow."""
     if 'AXE' not in os.environ:

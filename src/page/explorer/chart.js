@@ -5,6 +5,7 @@
 
 const SVG = 'http://www.w3.org/2000/svg';
 const WIDTH = 900, NARROW = 400, HEIGHT = 470, LEFT = 62, RIGHT = 16, TOP = 14, BOTTOM = 46;
+const GAP = 8; // between two names in a row
 
 function svgNode(name, attributes, text) {
   const node = document.createElementNS(SVG, name);
@@ -221,7 +222,7 @@ class Chart {
       const beside = (by) => [[x + dot.size + 18, y + 4 + by, 'start', 0, by], [x - dot.size - 18, y + 4 + by, 'end', -width, by]];
       const places = [[x + dot.size + 4, y + 4, 'start', 0], [x - dot.size - 4, y + 4, 'end', -width], [x, y - dot.size - 5, 'middle', -width / 2], [x, y + dot.size + 14, 'middle', -width / 2], ...[-18, 18, -32, 32, -46, 46, -60, 60].flatMap(beside)];
       const fits = places.filter(([tx, ty, , shift]) => tx + shift > LEFT && tx + shift + width < this.width - RIGHT && ty > this.top + 8 && ty < this.height - BOTTOM - 2 &&
-        taken.every((t) => Math.abs(t.y - ty) > 13 || t.left > tx + shift + width || t.left + t.width < tx + shift));
+        taken.every((t) => Math.abs(t.y - ty) > 13 || t.left > tx + shift + width + GAP || t.left + t.width + GAP < tx + shift));
       const hides = ([tx, ty, , shift, by]) => {
         const box = [tx + shift, tx + shift + width, ty - 11, ty + 3];
         return 2 * this.covered(...box, dot) + this.crossed(...box) + (by ? 0.5 + Math.abs(by) / 200 : 0);

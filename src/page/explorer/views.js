@@ -2,6 +2,15 @@
 // The views of the answers: charts, tables, the graph of a layer, and what can be taken away.
 'use strict';
 
+// A table or graph that may be wider than the page; a shadow at its right edge shows that more follows.
+function wideBox(label, content) {
+  const box = make('div', { className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': label }, content);
+  const mark = () => box.classList.toggle('more', box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
+  box.addEventListener('scroll', mark);
+  new ResizeObserver(mark).observe(box);
+  return box;
+}
+
 function download(name, type, data) {
   const url = URL.createObjectURL(data instanceof Blob ? data : new Blob([data], { type }));
   make('a', { href: url, download: name }).click();
@@ -154,7 +163,7 @@ function viewOperators(view) {
   const which = make('select', { 'aria-label': 'Device', onchange: (e) => { chosen = { ...chosen, device: e.target.value }; viewOperators(view); } }, ...answers.map((a) => make('option', { value: a.device, selected: a === answer }, deviceName(a.device))));
   const cell = (o, [id, , get]) => { const v = get(o); return make('td', { className: typeof v === 'string' ? 'left' : '' }, id === 'name' ? make('button', { type: 'button', onclick: () => { choose(answer, o); byId('details')?.scrollIntoView({ block: 'nearest' }); } }, v) : typeof v === 'string' ? v : short(v)); };
   view.replaceChildren(make('div', { className: 'row no-print' }, search, which, tableButton('operators', view), make('span', { className: 'soft' }, stepNote())),
-    make('div', { className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'Operators' }, make('table', {}, make('thead', {}, make('tr', {}, ...columns.map(([id, label, get]) => make('th', { scope: 'col', className: typeof get(operators[0]) === 'string' ? 'left' : '', 'aria-sort': order.key === id ? (order.down ? 'descending' : 'ascending') : 'none' },
+    wideBox('Operators', make('table', {}, make('thead', {}, make('tr', {}, ...columns.map(([id, label, get]) => make('th', { scope: 'col', className: typeof get(operators[0]) === 'string' ? 'left' : '', 'aria-sort': order.key === id ? (order.down ? 'descending' : 'ascending') : 'none' },
       make('button', { type: 'button', onclick: () => { order = { key: id, down: order.key === id ? !order.down : true }; viewOperators(view); } }, label, order.key === id ? (order.down ? ' ↓' : ' ↑') : ''))))),
     make('tbody', {}, ...rows.map((o) => make('tr', { className: chosen?.name === o.name ? 'chosen' : '' }, ...columns.map((c) => cell(o, c))))))),
     make('div', { id: 'details' }));
@@ -246,7 +255,7 @@ function viewLayer(view) {
   svg.append(svgNode('title', {}, title), head, ...arrows, ...boxes.map((box) => boxNode(box, answer, total)));
   view.replaceChildren(make('p', { className: 'soft' }, `On ${deviceName(answer.device)}: a box has the time of an operator, how often it runs, and its share of the time; the colour is the bottleneck (`,
     ...['memory', 'compute', 'network', 'overhead'].flatMap((limit, i) => [i > 0 ? ', ' : '', make('span', { className: 'dot', style: `background:var(--${limit})` }), ` ${limit}`]),
-    `). An arrow leads to an operator that reads the result, a dashed arrow to the next layer. Click a box for its formula.${stepNote()}`), make('div', { className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'Graph' }, svg), imageButtons('layer', svg), make('div', { id: 'details' }));
+    `). An arrow leads to an operator that reads the result, a dashed arrow to the next layer. Click a box for its formula.${stepNote()}`), wideBox('Graph', svg), imageButtons('layer', svg), make('div', { id: 'details' }));
   if (chosen) details();
 }
 
@@ -324,7 +333,7 @@ function viewPlans(view) {
       ...(inputs.price_per_hour ? [['cost per million tokens', (p) => p.cost_per_million_tokens]] : []), ['accuracy loss', (p) => p.accuracy_loss], ['engines', (p) => p.engines ?? 'none known'], ['by', (p) => (p.basis === 'expected' ? 'estimate' : 'bound')]];
     view.replaceChildren(
       make('p', {}, status === 0 ? `${document_.count} plans keep the limits; the best is first.${held}` : 'No plan keeps the limits. This is the report of the program:'),
-      plans.length === 0 ? '' : make('div', { className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'Plans' }, make('table', { className: 'tight' }, make('thead', {}, make('tr', {}, make('th', {}, 'plan'), ...columns.map(([label, get]) => make('th', { scope: 'col', className: typeof get(plans[0]) === 'string' ? 'left' : '' }, label)))),
+      plans.length === 0 ? '' : wideBox('Plans', make('table', { className: 'tight' }, make('thead', {}, make('tr', {}, make('th', {}, 'plan'), ...columns.map(([label, get]) => make('th', { scope: 'col', className: typeof get(plans[0]) === 'string' ? 'left' : '' }, label)))),
         make('tbody', {}, ...plans.map((p) => make('tr', {}, make('td', {}, make('button', { type: 'button', title: 'Ask about this plan', onclick: () => change({ hardware: [state.hardware.find((d) => deviceName(d) === p.hardware) ?? p.hardware], run: 'request', batch: String(p.batch), precision: p.formats, kv: p.kv, stack: p.stack ?? '', view: 'roofline',
           ...Object.fromEntries(['tp', 'pp', 'attention_dp', 'moe_tp', 'moe_ep', 'draft_tokens'].map((key) => [key, p[key] > 1 || (key === 'draft_tokens' && p[key] > 0) ? String(p[key]) : ''])), ep: '' }) }, `Plan ${p.rank ?? ''}`)),
           ...columns.map(([, get]) => { const v = get(p); return make('td', { className: typeof v === 'string' ? 'left' : '' }, typeof v === 'string' ? v : short(v)); })))))),
@@ -404,7 +413,7 @@ function showLoad(view, found, failure) {
     make('p', { className: 'soft' }, `Requests arrive at random and wait for each other. Each dot is a simulation of ${state.requests || '1000'} requests, with prompts of ${state.prompt_lengths || state.prompt} tokens and ${state.generate_lengths || state.generate} generated tokens. ` +
       'Half of the requests are faster than p50, and 1% are slower than p99. A rate (under Load) or limits such as 1s or p99:1s (under Limits and engine) mark a point on the curves.'),
     failure ? make('p', {}, failure) : '',
-    make('div', { className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'Load' }, make('table', {}, make('thead', {}, make('tr', {}, make('th', { scope: 'col' }, 'device'), ...LOAD_HEADS.map((h) => make('th', { scope: 'col' }, h)))),
+    wideBox('Load', make('table', {}, make('thead', {}, make('tr', {}, make('th', { scope: 'col' }, 'device'), ...LOAD_HEADS.map((h) => make('th', { scope: 'col' }, h)))),
       make('tbody', {}, ...rows.map((r) => make('tr', { className: r.asked ? 'chosen' : '' }, make('td', {}, `${deviceName(r.device)}${r.asked ? ', as asked' : ''}`), ...LOAD_COLUMNS.map((key) => make('td', {}, cell(r, key)))))))),
     make('div', { className: 'row no-print' }, copyButton('Copy the command', () => commandLine('simulate', asksLoad() ? askedInputs(answers[0]) : fullInputs(answers[0]))), tableButton('load', view)));
 }
@@ -429,7 +438,7 @@ function viewHelp(view) {
   ask(answers.map(helpRequest), (i, { text, message }) => {
     const phases = opportunitiesOf(text);
     blocks.push(make('h2', {}, deviceName(answers[i].device)), ...(phases.length === 0 ? [make('p', {}, message || 'No change is known.')] : phases.flatMap(({ phase, head, rows }) => [make('h3', {}, phase),
-      make('div', { className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': `${phase} on ${deviceName(answers[i].device)}` }, make('table', {}, make('thead', {}, make('tr', {}, ...head.map((h, k) => make('th', { scope: 'col', className: k === head.length - 1 ? 'left' : '' }, h)))),
+      wideBox(`${phase} on ${deviceName(answers[i].device)}`, make('table', {}, make('thead', {}, make('tr', {}, ...head.map((h, k) => make('th', { scope: 'col', className: k === head.length - 1 ? 'left' : '' }, h)))),
         make('tbody', {}, ...rows.map((cells) => make('tr', {}, ...cells.map((c, k) => make('td', { className: k === 0 || k === cells.length - 1 ? 'left' : '' }, c)))))))])));
   }, () => view.replaceChildren(make('p', { className: 'soft' }, 'Each row is one change, with all else unchanged. The gain is in tokens/s of all sequences.'), ...blocks));
 }
@@ -466,9 +475,9 @@ function viewSpeedup(view) {
     const estimated = d.expected_from_us !== undefined;
     const parts = ['memory', 'compute', 'network', 'launch', 'kernels'].map((key) => [key, d[`${estimated ? 'expected_' : ''}${key}_saved_us`]]).filter(([, v]) => Math.abs(v ?? 0) > 1e-4 * Math.abs(estimated ? d.expected_from_us : d.from_us));
     const most = Math.max(...parts.map(([, v]) => Math.abs(v)), 1e-9);
-    return make('table', {}, make('thead', {}, make('tr', {}, ...['cause', 'saved', 'share'].map((t) => make('th', { scope: 'col', className: 'left' }, t)))),
+    return make('table', { className: 'tight' }, make('thead', {}, make('tr', {}, ...['cause', 'saved', 'share'].map((t) => make('th', { scope: 'col', className: 'left' }, t)))),
       make('tbody', {}, ...parts.map(([key, v]) => make('tr', {}, make('td', {}, key), make('td', {}, `${v < 0 ? '−' : ''}${milliseconds(Math.abs(v))}`),
-        make('td', { className: 'left' }, make('span', { className: 'bar', style: `width:16rem` }, make('i', { style: `width:${(100 * Math.abs(v)) / most}%;background:var(--${v < 0 ? 'c4' : 'c2'})` })))))));
+        make('td', { className: 'left' }, make('span', { className: 'bar', style: 'width:min(16rem, 30vw)' }, make('i', { style: `width:${(100 * Math.abs(v)) / most}%;background:var(--${v < 0 ? 'c4' : 'c2'})` })))))));
   };
   ask([{ command: 'predict', format: 'json', inputs }, { command: 'predict', format: 'text', inputs }], (i, { status, text, message }) => {
     if (status !== 0) view.replaceChildren(make('p', {}, message));
