@@ -388,11 +388,12 @@ static bool stands_in(const struct roof_workload *w)
     }
 }
 
-/* Returns true for norms whose short rows take most of the time: only long rows were measured. */
+/* Returns true for norms of short rows that take longer than a launch: only long rows were
+ * measured. */
 static bool is_short(const struct roof_workload *w, const struct roof_expected *expected)
 {
-    return roof_kernel_of(w) == ROOF_KERNEL_NORM && w->shape.hidden < ROOF_ROW_THREADS &&
-           expected->limit == ROOF_KERNEL_LIMIT_LATENCY;
+    return roof_kernel_of(w) == ROOF_KERNEL_NORM && w->shape.hidden < ROOF_ROW_ELEMENTS &&
+           expected->limit != ROOF_KERNEL_LIMIT_LAUNCH;
 }
 
 /* Tells whether a fit is of another device. */

@@ -11,8 +11,9 @@
 /* Infinity as a double: INFINITY is a float. */
 #define ROOF_UNBOUNDED ((double)INFINITY)
 
-/* Rows of norms are blocks of as many threads as they have elements, up to this. */
-#define ROOF_ROW_THREADS 1024
+/* The elements of a row of a norm whose time `row_clocks` is: longer rows take longer, and shorter
+ * ones less. */
+#define ROOF_ROW_ELEMENTS 1024
 
 /* The fewest new tokens of a sequence in a prompt; decode steps have fewer, also with drafts. */
 #define ROOF_PROMPT_QUERIES 16
