@@ -8,17 +8,20 @@ enum {
 };
 
 /* Returns the rows of a kernel: tokens, heads of a softmax or a state, or the channels of the
- * sequences through which a convolution passes. */
+ * sequences through which a convolution passes. Tokens whose streams are combined have an SM each
+ * while there are enough, and all of these read the same weights. So they take as long as if each
+ * SM had all of them; more tokens share what an SM has read. */
 static double rows_of(const struct roof_kernel_task *t)
 {
     const struct roof_shape *const s = &t->workload->shape;
     const double queries = (double)s->batch * (double)s->query_len;
     const bool of_heads = t->workload->op == ROOF_OPERATOR_SOFTMAX ||
                           (t->kernel == ROOF_KERNEL_STATE && s->heads > 0);
-    return of_heads                                ? (double)s->heads * queries
-           : t->kernel == ROOF_KERNEL_CONV_PREFILL ? (double)s->batch * (double)s->hidden
-           : s->tokens > 0                         ? (double)s->tokens
-                                                   : queries;
+    return of_heads                                  ? (double)s->heads * queries
+           : t->kernel == ROOF_KERNEL_CONV_PREFILL   ? (double)s->batch * (double)s->hidden
+           : t->kernel == ROOF_KERNEL_HYPER_COLLAPSE ? fmin((double)s->tokens, t->sms) * t->sms
+           : s->tokens > 0                           ? (double)s->tokens
+                                                     : queries;
 }
 
 /* Returns the bytes of a kernel. If a step has several tokens of a sequence, of which not all may
