@@ -57,7 +57,7 @@ typedef int32_t whole __attribute__((vector_size(4 * LANES)));
         for (int64_t i = 0; i < k / LANES; i++) {                                                  \
             lanes exponential = {0};                                                               \
             EXPONENTIAL(exponential, -a[i]);                                                       \
-            out[i] = a[i] / (1 + exponential) * b[i];                                              \
+            out[i] = (lanes)((whole)(a[i] / (1 + exponential) * b[i]) & (a[i] > -87));             \
         }                                                                                          \
     }                                                                                              \
     target static void rotate_##isa(lanes *out, const lanes *a, const lanes *b, int64_t k)         \
@@ -114,6 +114,12 @@ static row_kernel *find_row(enum roof_operator op, enum roof_cpu_isa isa)
         found = rows[i].op == op ? rows[i].run[isa] : NULL;
     }
     return found;
+}
+
+void roof_cpu_gate(float *gate, const float *up, int64_t k, enum roof_cpu_isa isa)
+{
+    find_row(ROOF_OPERATOR_SILU_MUL, isa)((lanes *)(void *)gate, (const lanes *)(const void *)gate,
+                                          (const lanes *)(const void *)up, k);
 }
 
 /* Returns the elements of a row: all heads of one token for RoPE. */

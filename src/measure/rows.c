@@ -14,9 +14,12 @@
 
 /* The dimensions of the operators that are measured. */
 static const enum roof_dimension dims[] = {
-    ROOF_DIM_M,        ROOF_DIM_N,        ROOF_DIM_K,         ROOF_DIM_BATCH,  ROOF_DIM_HEADS,
-    ROOF_DIM_KV_HEADS, ROOF_DIM_HEAD_DIM, ROOF_DIM_QUERY_LEN, ROOF_DIM_KV_LEN, ROOF_DIM_CAUSAL,
-    ROOF_DIM_TOKENS,   ROOF_DIM_HIDDEN,   ROOF_DIM_ELEMENTS,  ROOF_DIM_DEVICES};
+    ROOF_DIM_M,        ROOF_DIM_N,         ROOF_DIM_K,
+    ROOF_DIM_BATCH,    ROOF_DIM_HEADS,     ROOF_DIM_KV_HEADS,
+    ROOF_DIM_HEAD_DIM, ROOF_DIM_QUERY_LEN, ROOF_DIM_KV_LEN,
+    ROOF_DIM_CAUSAL,   ROOF_DIM_TOKENS,    ROOF_DIM_HIDDEN,
+    ROOF_DIM_ELEMENTS, ROOF_DIM_DEVICES,   ROOF_DIM_INTERMEDIATE,
+    ROOF_DIM_EXPERTS,  ROOF_DIM_TOP_K};
 
 static const char *const probe_names[ROOF_PROBE_COUNT] = {
     [ROOF_PROBE_READ] = "read",           [ROOF_PROBE_COPY] = "copy",
