@@ -138,7 +138,7 @@ static void check(enum roof_operator op, enum roof_precision format,
                   const struct roof_cpu_features *features, size_t threads)
 {
     const struct roof_workload w = make(op, format);
-    int64_t expert[TOKENS * TOP_K];
+    int64_t expert[TOKENS * TOP_K] = {0};
     struct roof_cpu_experts e;
     struct roof_cpu_job job;
     begin(&job, &w, features);
