@@ -115,6 +115,7 @@ void open_search(struct search *s, const struct fitter *f, int group)
                                            .stack = g->stack,
                                            .numerics = g->numerics,
                                            .quantize = g->quantize,
+                                           .least_heads = g->least_heads,
                                            .low = 1,
                                            .high = 1};
     s->known[1] = decode_of(f, g);

@@ -142,7 +142,7 @@ static void on_bad(void *context, const struct roof_error *error)
 static bool is_same(const struct group *a, const struct group *b)
 {
     return a->kernel == b->kernel && a->stack == b->stack && a->numerics == b->numerics &&
-           a->quantize == b->quantize;
+           a->quantize == b->quantize && a->least_heads == b->least_heads;
 }
 
 /* Finds the group of a kernel, and makes a new one if needed. */
@@ -185,6 +185,18 @@ static bool has_own_kernels(const struct group *g)
            g->quantize == ROOF_QUANTIZE_NONE;
 }
 
+/* Returns the least number of heads if a library has a kernel of its own for so many. TensorRT-LLM
+ * has one for the 128 heads of DeepSeek-V3 over a cache of 8 bits on SM120 and SM121
+ * (NVIDIA/TensorRT-LLM@0249976, cpp/kernels/xqa/mla_sm120.cu). */
+static int64_t many_heads(const struct group *g, const struct roof_workload *w,
+                          const struct roof_hardware *hardware)
+{
+    const bool owns = g->kernel == ROOF_KERNEL_MLA_DECODE && g->stack == ROOF_STACK_TRTLLM &&
+                      g->numerics == ROOF_NUMERICS_W8A16 &&
+                      strncmp(hardware->architecture, "Blackwell (SM12", 15) == 0;
+    return owns && w->shape.heads >= 128 ? 128 : 0;
+}
+
 static enum roof_status on_row(void *context, const struct roof_compared *compared,
                                struct roof_error *error)
 {
@@ -211,6 +223,7 @@ static enum roof_status on_row(void *context, const struct roof_compared *compar
         row.device++;
     }
     g.weights = has_own_kernels(&g) ? w->formats.weights : ROOF_PRECISION_AUTO;
+    g.least_heads = many_heads(&g, w, compared->hardware);
     TRY(find_group(&row.group, f, &g, error));
     TRY(add_row(f, &row, error));
     return add_sizes(f, w, error);

@@ -98,6 +98,7 @@ struct roof_kernel_fit {
     enum roof_quantize quantize; /**< what the measured times include */
     bool one_format;             /**< only the format `weights` of the numerics was measured */
     enum roof_precision weights;
+    int64_t least_heads; /**< the kernel takes at least so many query heads; 0: any number */
     bool plain; /**< the formula is that of kernel_plain.c, not that of the kernel */
     double parameter[ROOF_FIT_PARAMETERS_MAX]; /**< in the units of their keys */
     double low;  /**< the band: measured / expected, tenth percentile of rows no fit saw */
@@ -151,7 +152,7 @@ void roof_calibration_write(struct roof_text *out, const struct roof_calibration
 
 /** Returns the rows of the matrix instruction of an architecture, which query heads of MLA fill:
  * the parameter tile_rows of any loaded calibration, also a borrowed one. */
-double roof_matrix_rows(const char *architecture);
+double roof_matrix_rows(const char *architecture, enum roof_stack stack);
 /** Tells whether the query heads of a kernel fill tiles of a number of rows. */
 bool roof_kernel_has_tiles(enum roof_kernel kernel);
 
@@ -175,12 +176,14 @@ const struct roof_kernel_fit *roof_calibration_find(const struct roof_calibratio
                                                     enum roof_quantize quantize);
 
 /**
- * Finds the fit for a format of weights: that of this format, else that of all formats, else that
- * of another format with the same numerics.
+ * Finds the fit for a number of query heads and a format of weights: that of a kernel for so many
+ * heads, else for any number; and that of this format, else that of all formats, else that of
+ * another format with the same numerics.
  */
 const struct roof_kernel_fit *
 roof_calibration_find_for(const struct roof_calibration *calibration, enum roof_kernel kernel,
                           enum roof_stack stack, enum roof_numerics numerics,
-                          enum roof_quantize quantize, enum roof_precision weights);
+                          enum roof_quantize quantize, enum roof_precision weights,
+                          int64_t heads);
 
 #endif

@@ -30,6 +30,9 @@ static void put_fit(struct roof_text *out, const struct roof_kernel_fit *fit)
     if (fit->one_format) {
         roof_text_printf(out, "\"weights\": \"%s\", ", roof_precision_name(fit->weights));
     }
+    if (fit->least_heads > 0) {
+        roof_text_printf(out, "\"least_heads\": %" PRId64 ", ", fit->least_heads);
+    }
     if (fit->lent != NULL) {
         roof_text_put(out, "\"lent\": ");
         roof_json_quote(out, fit->lent);

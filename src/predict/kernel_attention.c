@@ -191,18 +191,20 @@ void roof_expect_mla_decode(struct roof_expected *out, const struct roof_kernel_
     const double heads = (double)s->heads * queries_of_one;
     const double blocks = roof_larger(1, heads / p[L_ROWS]);
     const double rows = matrix_rows(heads, p[L_ROWS]);
+    const double kept = roof_held(out, w, kv + queries, p[L_QUERY_CAPACITY] * t->l2);
     const double hit = roof_held(out, w, kv, p[L_L2_CAPACITY] * t->l2);
     const double dram = p[L_DRAM] * t->bandwidth;
     const double l2 = p[L_L2_RATE] * t->bandwidth;
     const double again = (blocks - 1) * p[L_REREAD];
     const double memory = kv * (1 - hit) * (1 + again) / dram +
                           (kv * hit * blocks + kv * (1 - hit) * (blocks - 1 - again)) / l2 +
-                          p[L_QUERIES] * queries / t->bandwidth;
+                          p[L_QUERIES] * queries * ((1 - kept) / t->bandwidth + kept / l2);
     const double compute = 2 * batch * (tokens + p[L_PAD_TOKENS]) *
                            (key + (double)s->kv_lora_rank) * rows * blocks / (p[L_PEAK] * t->peak);
-    const double lone = kv / batch * t->sms / (p[L_STREAM] * t->bandwidth);
+    const double waves = roof_larger(1, ceil(batch * p[L_SEQUENCE_SMS] / t->sms));
+    const double lone = waves * kv / batch * t->sms / (p[L_STREAM] * t->bandwidth);
     const double ends =
-        (p[L_DOUBLING] * log2(1 + tokens / p[L_CHUNK]) + p[L_BLOCK] * batch * blocks / t->sms) /
+        (p[L_DOUBLING] * log2(1 + tokens / p[L_CHUNK]) + p[L_BLOCK] * roof_larger(waves - 1, batch * blocks / t->sms)) /
         t->clock;
     out->launch_s = p[L_LAUNCH] / t->clock;
     finish_decode(out, memory, compute, lone, p[L_OVERLAP], ends);
