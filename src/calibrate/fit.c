@@ -119,12 +119,6 @@ static enum roof_status fit_group(struct fitter *f, int group, struct roof_error
     const struct unseen *const with = &candidate[1].unseen;
     const struct unseen *const without = &candidate[0].unseen;
     const bool better = count > 1 && with->error / with->weight < without->error / without->weight;
-    if (getenv("DBG")) {
-        fprintf(stderr, "without %.4f with %.4f\n", without->error / without->weight, count > 1 ? with->error / with->weight : 0);
-        size_t n = 0; const struct roof_parameter *pp = roof_fit_parameters(&candidate[1].fit, &n);
-        for (size_t i = 0; count > 1 && i < n; i++) fprintf(stderr, " %s %.4g", pp[i].key, candidate[1].fit.parameter[i]);
-        fprintf(stderr, "\n");
-    }
     add_fit(f, group, &candidate[better ? 1 : 0]);
     free(ratio);
     return ROOF_OK;

@@ -3,9 +3,9 @@
  *
  * Rows are those of roofline compare. Each combination of stack, formats and quantisation in them
  * (and of the format of weights, if products have several without quantisation, and a kernel for
- * many heads alone) has separate parameters, found by a subplex search (NLopt) that minimises the mean relative error. Errors and
- * prediction intervals come from held-out rows: sizes are dealt into folds, and a fold's fit leaves
- * out every row with one of its sizes.
+ * many heads alone) has separate parameters, found by a subplex search (NLopt) that minimises the
+ * mean relative error. Errors and prediction intervals come from held-out rows: sizes are dealt
+ * into folds, and a fold's fit leaves out every row with one of its sizes.
  *
  * Kernels without measurements on the device are lent by other devices (--lend): their parameters
  * are in clocks and in shares of a device's own figures. With only a few rows, just the shares of

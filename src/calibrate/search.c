@@ -4,7 +4,6 @@
 #include <math.h>
 #include <nlopt.h>
 #include <string.h>
-#include <stdlib.h>
 
 /* The number of the best random points from which searches start, beside the named start. */
 #define STARTS 2
@@ -129,8 +128,8 @@ static double search_from(struct search *s, double *z, const struct limits *limi
     static const double steps[] = {0.3, 0.2, 0.1};
     double value = HUGE_VAL;
     for (size_t round = 0; round < COUNT(steps); round++) {
-        value = search_round(s, z, limits, steps[round],
-                             s->fitter->options->evaluations * effort(s));
+        value =
+            search_round(s, z, limits, steps[round], s->fitter->options->evaluations * effort(s));
     }
     return value;
 }
@@ -148,8 +147,7 @@ static void choose_value(struct search *s, double *z, size_t place, const double
         memcpy(there, z, sizeof there);
         s->chosen[place] = k < 0 ? s->parameter[place].neutral : value[k];
         set_limits(s, there, &limits);
-        const double found =
-            search_round(s, there, &limits, 0.2, CHOICE_EVALUATIONS * effort(s));
+        const double found = search_round(s, there, &limits, 0.2, CHOICE_EVALUATIONS * effort(s));
         if (found < best) {
             best = found;
             chosen = s->chosen[place];

@@ -361,8 +361,7 @@ static bool same_kernel(const struct roof_kernel_fit *a, const struct roof_kerne
 {
     return a->kernel == b->kernel && a->stack == b->stack && a->numerics == b->numerics &&
            a->quantize == b->quantize && a->least_heads == b->least_heads &&
-           a->one_format == b->one_format &&
-           (!a->one_format || a->weights == b->weights);
+           a->one_format == b->one_format && (!a->one_format || a->weights == b->weights);
 }
 
 /* Returns the group of the fits of a kernel for a pair of formats. */

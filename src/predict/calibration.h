@@ -99,7 +99,7 @@ struct roof_kernel_fit {
     bool one_format;             /**< only the format `weights` of the numerics was measured */
     enum roof_precision weights;
     int64_t least_heads; /**< the kernel takes at least so many query heads; 0: any number */
-    bool plain; /**< the formula is that of kernel_plain.c, not that of the kernel */
+    bool plain;          /**< the formula is that of kernel_plain.c, not that of the kernel */
     double parameter[ROOF_FIT_PARAMETERS_MAX]; /**< in the units of their keys */
     double low;  /**< the band: measured / expected, tenth percentile of rows no fit saw */
     double high; /**< ninetieth percentile */
@@ -150,8 +150,9 @@ void roof_calibration_free(struct roof_calibration *calibration);
 /** Writes the document of a calibration, which roof_calibration_load reads. */
 void roof_calibration_write(struct roof_text *out, const struct roof_calibration *calibration);
 
-/** Returns the rows of the matrix instruction of an architecture, which query heads of MLA fill:
- * the parameter tile_rows of any loaded calibration, also a borrowed one. */
+/** Returns the rows that query heads of MLA fill: those of the architecture's matrix instruction,
+ * or of the smallest tile of a stack if that is larger. This is the parameter tile_rows of any
+ * loaded calibration, also a borrowed one. */
 double roof_matrix_rows(const char *architecture, enum roof_stack stack);
 /** Tells whether the query heads of a kernel fill tiles of a number of rows. */
 bool roof_kernel_has_tiles(enum roof_kernel kernel);
@@ -183,7 +184,6 @@ const struct roof_kernel_fit *roof_calibration_find(const struct roof_calibratio
 const struct roof_kernel_fit *
 roof_calibration_find_for(const struct roof_calibration *calibration, enum roof_kernel kernel,
                           enum roof_stack stack, enum roof_numerics numerics,
-                          enum roof_quantize quantize, enum roof_precision weights,
-                          int64_t heads);
+                          enum roof_quantize quantize, enum roof_precision weights, int64_t heads);
 
 #endif

@@ -475,9 +475,9 @@ static const struct roof_expected *try_stack(struct tries *tries,
     const int attempts = task->quantize == ROOF_QUANTIZE_NONE ? 1 : 2;
     for (int attempt = 0; attempt < attempts; attempt++) {
         const enum roof_quantize quantize = attempt == 0 ? task->quantize : ROOF_QUANTIZE_NONE;
-        const struct roof_kernel_fit *const fit = roof_calibration_find_for(
-            task->calibration, kernel, stack, numerics, quantize, task->workload->formats.weights,
-            task->workload->shape.heads);
+        const struct roof_kernel_fit *const fit =
+            roof_calibration_find_for(task->calibration, kernel, stack, numerics, quantize,
+                                      task->workload->formats.weights, task->workload->shape.heads);
         const struct roof_expected *const tried =
             fit == NULL ? NULL : try_fit(tries, task, kernel, fit);
         if (tried != NULL && !isnan(tried->time_s)) {

@@ -173,7 +173,8 @@ static double matrix_rows(double heads, double rows)
 /*
  * MLA decodes like attention, with one latent for all heads: they fill matrix tiles of as many rows
  * as the matrix instruction has, each of which reads the cache, the further ones mostly out of the
- * L2.
+ * L2. Some kernels do not split a cache: a few SMs walk over one sequence, and the others wait for
+ * their turn.
  */
 void roof_expect_mla_decode(struct roof_expected *out, const struct roof_kernel_task *t,
                             const double *p)
@@ -203,9 +204,9 @@ void roof_expect_mla_decode(struct roof_expected *out, const struct roof_kernel_
                            (key + (double)s->kv_lora_rank) * rows * blocks / (p[L_PEAK] * t->peak);
     const double waves = roof_larger(1, ceil(batch * p[L_SEQUENCE_SMS] / t->sms));
     const double lone = waves * kv / batch * t->sms / (p[L_STREAM] * t->bandwidth);
-    const double ends =
-        (p[L_DOUBLING] * log2(1 + tokens / p[L_CHUNK]) + p[L_BLOCK] * roof_larger(waves - 1, batch * blocks / t->sms)) /
-        t->clock;
+    const double ends = (p[L_DOUBLING] * log2(1 + tokens / p[L_CHUNK]) +
+                         p[L_BLOCK] * roof_larger(waves - 1, batch * blocks / t->sms)) /
+                        t->clock;
     out->launch_s = p[L_LAUNCH] / t->clock;
     finish_decode(out, memory, compute, lone, p[L_OVERLAP], ends);
 }

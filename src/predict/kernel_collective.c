@@ -31,7 +31,8 @@ void roof_expect_collective(struct roof_expected *out, const struct roof_kernel_
     /* Without a switch nothing reduces in flight, so the time grows at least as in a ring. */
     const double growth = t->mesh && p[C_GROWTH] < RING ? RING : p[C_GROWTH];
     const double bulk = wire * (1 + growth * more);
-    const double chunked = p[C_LONG] * roof_larger(1, t->work->network_steps) / t->clock + bulk + sqrt(p[C_PIPE] / t->clock * bulk);
+    const double chunked = p[C_LONG] * roof_larger(1, t->work->network_steps) / t->clock + bulk +
+                           sqrt(p[C_PIPE] / t->clock * bulk);
     /* Libraries keep to the short protocol up to a size, even if the long one would be faster. */
     const double most = brief * p[C_BRIEF] * devices / buffer;
     const double moved = most >= brief ? brief : roof_larger(most, fmin(brief, chunked));

@@ -153,9 +153,9 @@ ROOF_MLA_DECODE_PARAMETER(BLOCK, "block_clocks", 1, 4e5, 3000, NEEDED, "ends of 
 ROOF_MLA_DECODE_PARAMETER(STREAM, "stream", 0.2, 300, 80, NEEDED,
                           "rate of one sequence, in fair shares of an SM")
 ROOF_MLA_DECODE_PARAMETER(SEQUENCE_SMS, "sequence_sms", 1e-9, 16, 2, 1e-9,
-                          "SMs that a sequence holds")
+                          "SMs that walk over the cache of one sequence without splitting it")
 ROOF_MLA_DECODE_PARAMETER(QUERY_CAPACITY, "query_capacity", 1e-9, 3, 1, 1e-9,
-                          "share of the L2 that keeps cache and queries")
+                          "share of the L2 that keeps queries beside the cache")
 
 ROOF_MLA_PREFILL_PARAMETER(LAUNCH, "launch_clocks", 1000, 4e5, 27000, NEEDED, "launch")
 ROOF_MLA_PREFILL_PARAMETER(PASSES, "passes", 0.1, 10, 1.2, NEEDED,
