@@ -24,6 +24,7 @@ static const struct {
 } choices[] = {{"row_granule", {64, 128, 256}},
                {"vector_rows", {4, 8, 16}},
                {"sequence_sms", {1, 2, 4}},
+               {"lone_rows", {16, 64, 128}},
                {"short_bytes", {16384, 32768, 65536}},
                {"column_granule", {64, 128, 256}}};
 

@@ -108,6 +108,8 @@ ROOF_DECODE_PARAMETER(WINDOW, "window", 0.0001, 1, 0.009, NEEDED,
 ROOF_DECODE_PARAMETER(BLOCK, "block_clocks", 1, 1e5, 1800, NEEDED, "ends of a thread block")
 ROOF_DECODE_PARAMETER(STREAM, "stream", 0.2, 300, 160, NEEDED,
                       "rate of one sequence and KV head, in fair shares of an SM")
+ROOF_DECODE_PARAMETER(ALONE, "lone_rows", 1, 128, 64, 1,
+                      "rows of the tile of a query head that does not share one with others")
 
 ROOF_PREFILL_PARAMETER(LAUNCH, "launch_clocks", 1000, 2e5, 19000, NEEDED,
                        "launch, with the append of K and V")
