@@ -3,7 +3,7 @@
  *
  * Rows are those of roofline compare. Each combination of stack, formats and quantisation in them
  * (and of the format of weights, if products have several without quantisation, and a kernel for
- * many heads alone) has separate parameters, found by a subplex search (NLopt) that minimises the
+ * some heads alone) has separate parameters, found by a subplex search (NLopt) that minimises the
  * mean relative error. Errors and prediction intervals come from held-out rows: sizes are dealt
  * into folds, and a fold's fit leaves out every row with one of its sizes.
  *
@@ -70,6 +70,7 @@ struct group {
     enum roof_quantize quantize;
     enum roof_precision weights; /* AUTO: the only format of weights, or all of them */
     int64_t least_heads;         /* of a kernel for many heads alone; 0: any number */
+    bool own_kv_heads;           /* of a kernel for query heads with a KV head each */
     size_t first;                /* index of its first row; the others follow */
     size_t rows;
 };

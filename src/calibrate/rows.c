@@ -142,7 +142,8 @@ static void on_bad(void *context, const struct roof_error *error)
 static bool is_same(const struct group *a, const struct group *b)
 {
     return a->kernel == b->kernel && a->stack == b->stack && a->numerics == b->numerics &&
-           a->quantize == b->quantize && a->least_heads == b->least_heads;
+           a->quantize == b->quantize && a->least_heads == b->least_heads &&
+           a->own_kv_heads == b->own_kv_heads;
 }
 
 /* Finds the group of a kernel, and makes a new one if needed. */
@@ -197,6 +198,17 @@ static int64_t many_heads(const struct group *g, const struct roof_workload *w,
     return owns && w->shape.heads >= 128 ? 128 : 0;
 }
 
+/* Tells whether a library has a kernel of its own for query heads with a KV head each. In
+ * TensorRT-LLM such heads over a cache of 8 bits do not take the kernel of shared KV heads, except
+ * on devices with tensor memory. */
+static bool has_own_kv_heads(const struct group *g, const struct roof_workload *w,
+                             const struct roof_hardware *hardware)
+{
+    return g->kernel == ROOF_KERNEL_DECODE && g->stack == ROOF_STACK_TRTLLM &&
+           g->numerics == ROOF_NUMERICS_W8A16 && w->shape.heads == w->shape.kv_heads &&
+           roof_matrix_rows(hardware->architecture, g->stack) < 128;
+}
+
 static enum roof_status on_row(void *context, const struct roof_compared *compared,
                                struct roof_error *error)
 {
@@ -224,6 +236,7 @@ static enum roof_status on_row(void *context, const struct roof_compared *compar
     }
     g.weights = has_own_kernels(&g) ? w->formats.weights : ROOF_PRECISION_AUTO;
     g.least_heads = many_heads(&g, w, compared->hardware);
+    g.own_kv_heads = has_own_kv_heads(&g, w, compared->hardware);
     TRY(find_group(&row.group, f, &g, error));
     TRY(add_row(f, &row, error));
     return add_sizes(f, w, error);

@@ -240,6 +240,16 @@ static enum roof_status read_number(double *out, const struct roof_json *json,
     return read_value(out, json, object, roof_json_get(object, key), key, min, max, error);
 }
 
+static enum roof_status read_flag(bool *out, const struct roof_json *json,
+                                  const roof_json_value *object, const char *key,
+                                  struct roof_error *error)
+{
+    const roof_json_value *const value = roof_json_get(object, key);
+    return value == NULL || roof_json_boolean(out, value)
+               ? ROOF_OK
+               : roof_json_error(json, value, error, "%s must be true or false", key);
+}
+
 /* Reads the formula of the parameters: that of the kernel unless the fit names another. */
 static enum roof_status read_form(struct roof_kernel_fit *out, const struct roof_json *json,
                                   const roof_json_value *object, struct roof_error *error)
@@ -336,6 +346,7 @@ static enum roof_status read_fit(struct roof_kernel_fit *out, const struct roof_
         TRY(read_number(&heads, json, object, "least_heads", 1, 1e6, error));
     }
     out->least_heads = (int64_t)heads;
+    TRY(read_flag(&out->own_kv_heads, json, object, "own_kv_heads", error));
     TRY(read_weights(out, json, object, error));
     TRY(read_form(out, json, object, error));
     return read_parameters(out, json, object, error);
@@ -361,7 +372,8 @@ static bool same_kernel(const struct roof_kernel_fit *a, const struct roof_kerne
 {
     return a->kernel == b->kernel && a->stack == b->stack && a->numerics == b->numerics &&
            a->quantize == b->quantize && a->least_heads == b->least_heads &&
-           a->one_format == b->one_format && (!a->one_format || a->weights == b->weights);
+           a->own_kv_heads == b->own_kv_heads && a->one_format == b->one_format &&
+           (!a->one_format || a->weights == b->weights);
 }
 
 /* Returns the group of the fits of a kernel for a pair of formats. */
@@ -567,7 +579,20 @@ static int nearness(const struct roof_kernel_fit *fit, enum roof_precision weigh
     return !fit->one_format ? 1 : fit->weights == weights ? 2 : 0;
 }
 
-/* Returns true if a is preferred to b: a fit for the stack itself, else for many heads alone, else
+/* Returns true if a kernel is for some numbers of heads alone. */
+static bool is_special(const struct roof_kernel_fit *fit)
+{
+    return fit->least_heads > 0 || fit->own_kv_heads;
+}
+
+/* Returns true if a kernel is for the heads of a shape; NULL: any. */
+static bool takes_heads(const struct roof_kernel_fit *fit, const struct roof_shape *shape)
+{
+    return !is_special(fit) || (shape != NULL && shape->heads >= fit->least_heads &&
+                                (!fit->own_kv_heads || shape->heads == shape->kv_heads));
+}
+
+/* Returns true if a is preferred to b: a fit for the stack itself, else for some heads alone, else
  * for the format of the weights, else with the simplest quantisation. */
 static bool better(const struct roof_kernel_fit *a, const struct roof_kernel_fit *b,
                    enum roof_stack stack, enum roof_precision weights)
@@ -575,8 +600,8 @@ static bool better(const struct roof_kernel_fit *a, const struct roof_kernel_fit
     if (b == NULL || (a->stack == stack) != (b->stack == stack)) {
         return b == NULL || a->stack == stack;
     }
-    if (a->least_heads != b->least_heads) {
-        return a->least_heads > b->least_heads;
+    if (is_special(a) != is_special(b)) {
+        return is_special(a);
     }
     if (nearness(a, weights) != nearness(b, weights)) {
         return nearness(a, weights) > nearness(b, weights);
@@ -617,7 +642,8 @@ bool roof_calibration_measures(const struct roof_calibration *calibration, enum 
 const struct roof_kernel_fit *
 roof_calibration_find_for(const struct roof_calibration *calibration, enum roof_kernel kernel,
                           enum roof_stack stack, enum roof_numerics numerics,
-                          enum roof_quantize quantize, enum roof_precision weights, int64_t heads)
+                          enum roof_quantize quantize, enum roof_precision weights,
+                          const struct roof_shape *shape)
 {
     const struct roof_kernel_fit *found = NULL;
     const struct owned *const owned = calibration->private_data; /* NULL: made by hand */
@@ -628,7 +654,7 @@ roof_calibration_find_for(const struct roof_calibration *calibration, enum roof_
         const bool same = fit->stack == stack || fit->stack == ROOF_STACK_BEST;
         /* The kernel without its quantisation is the same in all fits. */
         const bool able = (quantize == ROOF_QUANTIZE_NONE || fit->quantize == quantize) &&
-                          heads >= fit->least_heads;
+                          takes_heads(fit, shape);
         if (fit->kernel == kernel && same && fit->numerics == numerics && able &&
             better(fit, found, stack, weights)) {
             found = fit;
@@ -643,5 +669,5 @@ const struct roof_kernel_fit *roof_calibration_find(const struct roof_calibratio
                                                     enum roof_quantize quantize)
 {
     return roof_calibration_find_for(calibration, kernel, stack, numerics, quantize,
-                                     ROOF_PRECISION_AUTO, 0);
+                                     ROOF_PRECISION_AUTO, NULL);
 }

@@ -99,6 +99,7 @@ struct roof_kernel_fit {
     bool one_format;             /**< only the format `weights` of the numerics was measured */
     enum roof_precision weights;
     int64_t least_heads; /**< the kernel takes at least so many query heads; 0: any number */
+    bool own_kv_heads;   /**< each query head has a KV head of its own; false: any number has */
     bool plain;          /**< the formula is that of kernel_plain.c, not that of the kernel */
     double parameter[ROOF_FIT_PARAMETERS_MAX]; /**< in the units of their keys */
     double low;  /**< the band: measured / expected, tenth percentile of rows no fit saw */
@@ -177,13 +178,14 @@ const struct roof_kernel_fit *roof_calibration_find(const struct roof_calibratio
                                                     enum roof_quantize quantize);
 
 /**
- * Finds the fit for a number of query heads and a format of weights: that of a kernel for so many
- * heads, else for any number; and that of this format, else that of all formats, else that of
- * another format with the same numerics.
+ * Finds the fit for the heads of a shape (NULL: any) and a format of weights: that of a kernel for
+ * such heads, else for any; and that of this format, else that of all formats, else that of another
+ * format with the same numerics.
  */
 const struct roof_kernel_fit *
 roof_calibration_find_for(const struct roof_calibration *calibration, enum roof_kernel kernel,
                           enum roof_stack stack, enum roof_numerics numerics,
-                          enum roof_quantize quantize, enum roof_precision weights, int64_t heads);
+                          enum roof_quantize quantize, enum roof_precision weights,
+                          const struct roof_shape *shape);
 
 #endif

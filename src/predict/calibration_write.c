@@ -33,6 +33,9 @@ static void put_fit(struct roof_text *out, const struct roof_kernel_fit *fit)
     if (fit->least_heads > 0) {
         roof_text_printf(out, "\"least_heads\": %" PRId64 ", ", fit->least_heads);
     }
+    if (fit->own_kv_heads) {
+        roof_text_put(out, "\"own_kv_heads\": true, ");
+    }
     if (fit->lent != NULL) {
         roof_text_put(out, "\"lent\": ");
         roof_json_quote(out, fit->lent);

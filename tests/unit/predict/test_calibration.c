@@ -310,7 +310,7 @@ static bool same_kernel(const struct roof_kernel_fit *a, const struct roof_kerne
         return false;
     }
     return a->kernel == b->kernel && a->numerics == b->numerics && a->quantize == b->quantize &&
-           a->least_heads == b->least_heads &&
+           a->least_heads == b->least_heads && a->own_kv_heads == b->own_kv_heads &&
            (!a->one_format || !b->one_format || a->weights == b->weights) &&
            (a->stack == b->stack || a->stack == ROOF_STACK_BEST || b->stack == ROOF_STACK_BEST);
 }
@@ -384,6 +384,9 @@ static void test_embedded(void **unused)
                 if (common || (int)fit->stack == stack) {
                     const enum roof_precision weights =
                         fit->one_format ? fit->weights : ROOF_PRECISION_AUTO;
+                    const int64_t heads = fit->least_heads > 0 ? fit->least_heads : 4;
+                    const struct roof_shape shape = {.heads = heads,
+                                                     .kv_heads = fit->own_kv_heads ? heads : 1};
                     assert_ptr_equal(roof_calibration_find_for(
                                          c, fit->kernel, (enum roof_stack)stack, fit->numerics,
                                          fit->quantize, weights, fit->least_heads),
@@ -1069,43 +1072,53 @@ static void test_fits_of_one_format(void **state)
     (void)state;
     assert_ptr_equal(roof_calibration_find_for(&c, ROOF_KERNEL_GEMM, ROOF_STACK_BEST,
                                                ROOF_NUMERICS_W4A16, ROOF_QUANTIZE_NONE,
-                                               ROOF_PRECISION_Q6_K, 0),
+                                               ROOF_PRECISION_Q6_K, NULL),
                      &fits[1]);
     assert_ptr_equal(roof_calibration_find_for(&c, ROOF_KERNEL_GEMM, ROOF_STACK_BEST,
                                                ROOF_NUMERICS_W4A16, ROOF_QUANTIZE_NONE,
-                                               ROOF_PRECISION_Q3_K, 0),
+                                               ROOF_PRECISION_Q3_K, NULL),
                      &fits[0]);
     c.count = 3; /* that of all formats is nearer than that of another one */
     assert_ptr_equal(roof_calibration_find_for(&c, ROOF_KERNEL_GEMM, ROOF_STACK_BEST,
                                                ROOF_NUMERICS_W4A16, ROOF_QUANTIZE_NONE,
-                                               ROOF_PRECISION_Q3_K, 0),
+                                               ROOF_PRECISION_Q3_K, NULL),
                      &fits[2]);
     assert_ptr_equal(roof_calibration_find(&c, ROOF_KERNEL_GEMM, ROOF_STACK_BEST,
                                            ROOF_NUMERICS_W4A16, ROOF_QUANTIZE_NONE),
                      &fits[2]);
 }
 
-/* A kernel for many heads serves those alone, and is then preferred. */
-static void test_fit_of_many_heads(void **state)
+/* A kernel for some heads serves those alone, and is then preferred. */
+static void test_fits_of_some_heads(void **state)
 {
     const struct roof_kernel_fit fits[] = {
-        {.kernel = ROOF_KERNEL_MLA_DECODE, .least_heads = 128, .rows = 1},
-        {.kernel = ROOF_KERNEL_MLA_DECODE, .rows = 2},
+        {.kernel = ROOF_KERNEL_MLA_DECODE, .least_heads = 128},
+        {.kernel = ROOF_KERNEL_MLA_DECODE},
+        {.kernel = ROOF_KERNEL_DECODE},
+        {.kernel = ROOF_KERNEL_DECODE, .own_kv_heads = true},
     };
     static const char *const none[] = {NULL};
-    struct roof_calibration c = {.id = "x", .attributions = none, .fit = fits, .count = 2};
+    struct roof_calibration c = {.id = "x", .attributions = none, .fit = fits, .count = 4};
     (void)state;
     static const struct {
-        int64_t heads;
+        enum roof_kernel kernel;
+        struct roof_shape shape;
         size_t fit;
-    } rows[] = {{0, 1}, {127, 1}, {128, 0}, {256, 0}};
+    } rows[] = {{ROOF_KERNEL_MLA_DECODE, {.heads = 127}, 1},
+                {ROOF_KERNEL_MLA_DECODE, {.heads = 128}, 0},
+                {ROOF_KERNEL_MLA_DECODE, {.heads = 256}, 0},
+                {ROOF_KERNEL_DECODE, {.heads = 128, .kv_heads = 8}, 2},
+                {ROOF_KERNEL_DECODE, {.heads = 8, .kv_heads = 8}, 3}};
     for (size_t i = 0; i < COUNT(rows); i++) {
-        assert_ptr_equal(roof_calibration_find_for(&c, ROOF_KERNEL_MLA_DECODE, ROOF_STACK_BEST,
+        assert_ptr_equal(roof_calibration_find_for(&c, rows[i].kernel, ROOF_STACK_BEST,
                                                    ROOF_NUMERICS_16BIT, ROOF_QUANTIZE_NONE,
-                                                   ROOF_PRECISION_AUTO, rows[i].heads),
+                                                   ROOF_PRECISION_AUTO, &rows[i].shape),
                          &fits[rows[i].fit]);
     }
-    c.count = 1; /* there is no kernel for few heads */
+    assert_ptr_equal(roof_calibration_find(&c, ROOF_KERNEL_DECODE, ROOF_STACK_BEST,
+                                           ROOF_NUMERICS_16BIT, ROOF_QUANTIZE_NONE),
+                     &fits[2]);
+    c.count = 1; /* there is no kernel for any heads */
     assert_null(roof_calibration_find(&c, ROOF_KERNEL_MLA_DECODE, ROOF_STACK_BEST,
                                       ROOF_NUMERICS_16BIT, ROOF_QUANTIZE_NONE));
 }
@@ -1114,7 +1127,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fits_of_one_format),
-        cmocka_unit_test(test_fit_of_many_heads),
+        cmocka_unit_test(test_fits_of_some_heads),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_parameters),
         cmocka_unit_test(test_numerics),
