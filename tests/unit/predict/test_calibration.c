@@ -387,10 +387,10 @@ static void test_embedded(void **unused)
                     const int64_t heads = fit->least_heads > 0 ? fit->least_heads : 4;
                     const struct roof_shape shape = {.heads = heads,
                                                      .kv_heads = fit->own_kv_heads ? heads : 1};
-                    assert_ptr_equal(roof_calibration_find_for(
-                                         c, fit->kernel, (enum roof_stack)stack, fit->numerics,
-                                         fit->quantize, weights, fit->least_heads),
-                                     fit);
+                    assert_ptr_equal(
+                        roof_calibration_find_for(c, fit->kernel, (enum roof_stack)stack,
+                                                  fit->numerics, fit->quantize, weights, &shape),
+                        fit);
                 }
             }
             if (fit->lent != NULL) {
