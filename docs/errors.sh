@@ -185,7 +185,7 @@ EOF
 - **Launches that the estimate does not know.** MLA with vLLM on H100 takes 55 us longer than expected at every batch, context and number of heads; with this time added, the error in decode falls from 34 to 8%. On RTX PRO 6000 it takes 38 us longer (28 to 12%). DSA in decode takes 100 us longer with vLLM on B200 (50 to 14%), 121 us with vLLM on H100 (49 to 16%), and 178 us with TensorRT-LLM on H100 (59 to 15%). MSA with TensorRT-LLM on B200 takes 88 us longer (52 to 17%). Modules that the host launches take 0.1 to 1.7 ms longer.
 - **Sparse attention in prefill.** For prompts of up to a few thousand tokens, the estimate uses dense attention, which is the least work. The libraries go through 2048 keys per query, even if fewer are valid, and pad a small number of heads. DSA with TensorRT-LLM on H100 with 8 heads takes 1.4 to 1.7 us per token for all prompts of 64 to 16384 tokens, where the estimate has 0.14 to 0.28 us up to 6144 tokens.
 - **Top-k in prefill** has a factor of 4 to 25 in DSA with TensorRT-LLM and vLLM and in DeepSeek-V4 CSA, but is only 1 or 2% of the time. The factor is large because it stands for other work too: the steps above that no operator counts also grow with the keys of all queries. Dummy weights make scores equal, and equal scores make the top-k kernel of SGLang 1.3 to 3.5 times as slow (median 2.5, 64 shapes of aic_sparse_kernels.csv).
-- **DeepSeek-V4.** Its attention over compressed keys has no estimate. In decode it takes 4 to 6 times its lower bound.
+- **DeepSeek-V4.** Its attention over compressed keys uses kernels of vLLM for all libraries. On vLLM its factor is 0.9 to 1.3, also where keys are chosen, which the fit did not see.
 - **L40S.** Latent attention of vLLM is a Triton kernel there, which was not measured separately. The estimate uses SGLang's kernel instead: it is 0.4 times the measured time at batch 1, and twice the measured time at batch 512.
 
 EOF
@@ -194,7 +194,7 @@ EOF
 
 - **Experts.** The rows do not state how many experts their tokens hit, and the estimate assumes random routing. With a power law, the error is larger if a rank has fewer experts: SGLang's prefill with power_law_1.2 on H100 is off by 20% with 128 experts per rank, and by 93% with one expert, which may get nearly all tokens or none. TensorRT-LLM's rows include the routing. On B200 they come from its CUTLASS kernels, but the expected time is that of the TRTLLM kernels, which served runs use. The rows there take 34 to 41 us longer than expected; with this time added, the errors fall from 46-57% to 14-24%. In SGLang's decode with even routing on B200, most ranks with one or two experts take 27 to 37 us, where 36 to 73 us are expected: the fitted kernel was measured with routing and sorting.
 - **DeepEP** is compared with two `all-to-all` operators, a dispatch in FP8 and a combination in bf16, in which each token goes once to each rank that has one of its experts. The fitted kernel is NCCL's. The low-latency kernels are close to it up to 128 tokens. With more tokens they take longer, because they send a token once per expert and so move more bytes. With few tokens, the normal kernels take 40 to 50 us longer, because the host launches them. With many tokens they move 11 to 16 GB/s per SM that they use: 62 GB/s with 4 SMs and 270 to 330 GB/s with 24, on H100 and B200 alike.
-- **Hyper-connections (mHC)** have no estimate, so the table has the error of the lower bound.
+- **Hyper-connections (mHC)** were fitted to these rows, so their errors here are not on unseen sizes.
 EOF
 fi
 cat << 'EOF'

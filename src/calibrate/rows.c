@@ -62,8 +62,14 @@ static int sizes_of(int64_t out[2], const struct roof_workload *w)
         return 1;
     case ROOF_KERNEL_INDEX_SCORES:
     case ROOF_KERNEL_TOP_K:
-    case ROOF_KERNEL_SPARSE_MLA: /* all queries */
+    case ROOF_KERNEL_SPARSE_MLA:
+    case ROOF_KERNEL_COMPRESSED:
+    case ROOF_KERNEL_COMPRESSED_PREFILL: /* all queries */
         out[0] = s->batch * s->query_len;
+        return 1;
+    case ROOF_KERNEL_HYPER_COLLAPSE:
+    case ROOF_KERNEL_HYPER_EXPAND:
+        out[0] = s->tokens;
         return 1;
     case ROOF_KERNEL_ROPE:
         out[0] = mixed(s->heads, s->head_dim);

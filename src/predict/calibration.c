@@ -72,6 +72,16 @@ static const struct roof_parameter sparse_parameters[] = {
 #include "predict/kernel_parameters.h"
 };
 
+static const struct roof_parameter compressed_parameters[] = {
+#define ROOF_COMPRESSED_PARAMETER PARAMETER
+#include "predict/kernel_parameters.h"
+};
+
+static const struct roof_parameter groups_parameters[] = {
+#define ROOF_GROUPS_PARAMETER PARAMETER
+#include "predict/kernel_parameters.h"
+};
+
 static const struct roof_parameter plain_parameters[] = {
 #define ROOF_PLAIN_PARAMETER PARAMETER
 #include "predict/kernel_parameters.h"
@@ -111,6 +121,11 @@ static const struct {
     [ROOF_KERNEL_INDEX_SCORES] = {"index_scores", index_parameters, COUNT(index_parameters)},
     [ROOF_KERNEL_TOP_K] = {"top_k", top_k_parameters, COUNT(top_k_parameters)},
     [ROOF_KERNEL_SPARSE_MLA] = {"sparse_mla", sparse_parameters, COUNT(sparse_parameters)},
+    [ROOF_KERNEL_COMPRESSED] = {"compressed", compressed_parameters, COUNT(compressed_parameters)},
+    [ROOF_KERNEL_COMPRESSED_PREFILL] = {"compressed_prefill", groups_parameters,
+                                        COUNT(groups_parameters)},
+    [ROOF_KERNEL_HYPER_COLLAPSE] = {"hyper_collapse", vector_parameters, COUNT(vector_parameters)},
+    [ROOF_KERNEL_HYPER_EXPAND] = {"hyper_expand", vector_parameters, COUNT(vector_parameters)},
 };
 
 const struct roof_parameter *roof_kernel_parameters(enum roof_kernel kernel, size_t *count)

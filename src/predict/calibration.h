@@ -46,6 +46,10 @@ enum roof_kernel {
     ROOF_KERNEL_INDEX_SCORES,  /**< scores of an indexer for all keys */
     ROOF_KERNEL_TOP_K,         /**< the choice of keys by these scores */
     ROOF_KERNEL_SPARSE_MLA,    /**< latent attention of each query to the keys chosen for it */
+    ROOF_KERNEL_COMPRESSED,    /**< attention to compressed keys and a window, of a decode step */
+    ROOF_KERNEL_COMPRESSED_PREFILL, /**< such attention of a prompt */
+    ROOF_KERNEL_HYPER_COLLAPSE,     /**< streams of a residual to one vector */
+    ROOF_KERNEL_HYPER_EXPAND,       /**< a result to all streams */
     ROOF_KERNEL_COUNT
 };
 

@@ -45,6 +45,12 @@
 #ifndef ROOF_SPARSE_PARAMETER
 #define ROOF_SPARSE_PARAMETER(id, key, least, most, start, neutral, meaning)
 #endif
+#ifndef ROOF_COMPRESSED_PARAMETER
+#define ROOF_COMPRESSED_PARAMETER(id, key, least, most, start, neutral, meaning)
+#endif
+#ifndef ROOF_GROUPS_PARAMETER
+#define ROOF_GROUPS_PARAMETER(id, key, least, most, start, neutral, meaning)
+#endif
 #ifndef ROOF_SCAN_PARAMETER
 #define ROOF_SCAN_PARAMETER(id, key, least, most, start, neutral, meaning)
 #endif
@@ -248,6 +254,19 @@ ROOF_SPARSE_PARAMETER(WAVE, "wave", 0.001, 1, 0.8, NEEDED,
 ROOF_SPARSE_PARAMETER(ROWS, "tile_rows", 16, 128, 64, NEEDED,
                       "query heads of a matrix tile, as the device's matrix instruction has")
 
+ROOF_COMPRESSED_PARAMETER(LAUNCH, "launch_clocks", 500, 1e5, 6000, NEEDED, "launch")
+ROOF_COMPRESSED_PARAMETER(PEAK, "peak", 0.02, 1, 0.3, NEEDED, "share of the dense peak")
+ROOF_COMPRESSED_PARAMETER(BLOCK, "block_clocks", 1, 1e5, 8000, NEEDED, "ends of a tile of heads")
+ROOF_COMPRESSED_PARAMETER(COMBINE, "combine_clocks", 1, 1e5, 10000, NEEDED,
+                          "sum of the results of a query whose keys are split over SMs")
+
+ROOF_GROUPS_PARAMETER(LAUNCH, "launch_clocks", 500, 1e5, 19000, NEEDED, "launch")
+ROOF_GROUPS_PARAMETER(GROUP, "group_clocks", 1, 1e5, 9000, NEEDED,
+                      "four sequences of a prompt, whose keys are gathered first")
+ROOF_GROUPS_PARAMETER(PEAK, "peak", 0.02, 1, 0.6, NEEDED, "share of the dense peak")
+ROOF_GROUPS_PARAMETER(BLOCK, "block_clocks", 1, 1e5, 12000, NEEDED,
+                      "ends of a tile of heads: queries are read, results written")
+
 ROOF_COLLECTIVE_PARAMETER(LAUNCH, "launch_clocks", 500, 1e5, 9000, NEEDED, "launch")
 ROOF_COLLECTIVE_PARAMETER(STEP, "step_clocks", 1, 2e4, 1300, NEEDED,
                           "a step that waits for another device")
@@ -290,6 +309,8 @@ ROOF_PLAIN_PARAMETER(CACHE_CAPACITY, "cache_capacity", 0.02, 3, 0.7, NEEDED,
 #undef ROOF_MLA_PREFILL_PARAMETER
 #undef ROOF_MOE_PARAMETER
 #undef ROOF_SCAN_PARAMETER
+#undef ROOF_GROUPS_PARAMETER
+#undef ROOF_COMPRESSED_PARAMETER
 #undef ROOF_SPARSE_PARAMETER
 #undef ROOF_TOP_K_PARAMETER
 #undef ROOF_INDEX_PARAMETER

@@ -27,10 +27,9 @@ void roof_expect_vector(struct roof_expected *out, const struct roof_kernel_task
     const double memory = roof_stream_s(out, t, p[V_L2_CAPACITY] * t->l2, p[V_DRAM], p[V_L2_RATE]);
     const struct roof_shape *const s = &t->workload->shape;
     const double count = rows_of(t);
-    /* A row of a norm is a block of as many threads as it has elements, up to ROOF_ROW_THREADS, so
-     * more short rows run at once. */
+    /* A thread of a norm has a few elements of a row, so more short rows run at once. */
     const double share =
-        t->kernel == ROOF_KERNEL_NORM ? fmin(1, (double)s->hidden / ROOF_ROW_THREADS) : 1;
+        t->kernel == ROOF_KERNEL_NORM ? (double)s->hidden / ROOF_ROW_ELEMENTS : 1;
     const double rows = p[V_ROW] * count * share / (t->sms * t->clock);
     /* The append to the cache is launched, and was measured, with attention. */
     out->launch_s = t->workload->op == ROOF_OPERATOR_KV_APPEND ? 0 : p[V_LAUNCH] / t->clock;

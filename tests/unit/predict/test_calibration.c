@@ -72,6 +72,16 @@ enum {
 #include "predict/kernel_parameters.h"
 };
 enum {
+    COMPRESSED_COUNT = 0
+#define ROOF_COMPRESSED_PARAMETER ONE
+#include "predict/kernel_parameters.h"
+};
+enum {
+    GROUPS_COUNT = 0
+#define ROOF_GROUPS_PARAMETER ONE
+#include "predict/kernel_parameters.h"
+};
+enum {
     ONE_SHOT_COUNT = 0
 #define ROOF_ONE_SHOT_PARAMETER ONE
 #include "predict/kernel_parameters.h"
@@ -88,13 +98,37 @@ static void test_names(void **unused)
                                                          "sglang", "aiter",  "llama.cpp"};
     static const char *const numerics[] = {"16bit", "fp8",  "int8",  "fp4",   "w8a16",
                                            "w4a16", "w4a8", "32bit", "mx4a16"};
-    static const char *const kernels[] = {
-        "gemm",           "bmm",           "decode",       "prefill",     "mla_decode",
-        "mla_prefill",    "moe",           "norm",         "add",         "activation",
-        "rope",           "quantize",      "all_reduce",   "one_shot",    "all_gather",
-        "reduce_scatter", "all_to_all",    "state",        "conv",        "conv_prefill",
-        "encoder",        "state_prefill", "kimi_prefill", "ssd_prefill", "index_scores",
-        "top_k",          "sparse_mla"};
+    static const char *const kernels[] = {"gemm",
+                                          "bmm",
+                                          "decode",
+                                          "prefill",
+                                          "mla_decode",
+                                          "mla_prefill",
+                                          "moe",
+                                          "norm",
+                                          "add",
+                                          "activation",
+                                          "rope",
+                                          "quantize",
+                                          "all_reduce",
+                                          "one_shot",
+                                          "all_gather",
+                                          "reduce_scatter",
+                                          "all_to_all",
+                                          "state",
+                                          "conv",
+                                          "conv_prefill",
+                                          "encoder",
+                                          "state_prefill",
+                                          "kimi_prefill",
+                                          "ssd_prefill",
+                                          "index_scores",
+                                          "top_k",
+                                          "sparse_mla",
+                                          "compressed",
+                                          "compressed_prefill",
+                                          "hyper_collapse",
+                                          "hyper_expand"};
     assert_int_equal(COUNT(numerics), ROOF_NUMERICS_COUNT);
     assert_int_equal(COUNT(kernels), ROOF_KERNEL_COUNT);
     for (int i = 0; i < ROOF_STACK_COUNT; i++) {
@@ -140,6 +174,10 @@ static void test_parameters(void **unused)
         [ROOF_KERNEL_INDEX_SCORES] = INDEX_COUNT,
         [ROOF_KERNEL_TOP_K] = TOP_K_COUNT,
         [ROOF_KERNEL_SPARSE_MLA] = SPARSE_COUNT,
+        [ROOF_KERNEL_COMPRESSED] = COMPRESSED_COUNT,
+        [ROOF_KERNEL_COMPRESSED_PREFILL] = GROUPS_COUNT,
+        [ROOF_KERNEL_HYPER_COLLAPSE] = VECTOR_COUNT,
+        [ROOF_KERNEL_HYPER_EXPAND] = VECTOR_COUNT,
     };
     for (int kernel = 0; kernel < ROOF_KERNEL_COUNT; kernel++) {
         size_t count = 0;

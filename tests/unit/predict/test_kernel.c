@@ -890,6 +890,9 @@ static enum roof_kernel stand_in_for(enum roof_kernel kernel)
         return ROOF_KERNEL_ACTIVATION;
     case ROOF_KERNEL_SPARSE_MLA:
         return ROOF_KERNEL_MLA_DECODE;
+    case ROOF_KERNEL_HYPER_COLLAPSE:
+    case ROOF_KERNEL_HYPER_EXPAND:
+        return ROOF_KERNEL_ADD;
     default:
         return ROOF_KERNEL_COUNT;
     }
@@ -987,11 +990,14 @@ static void test_operators(void **unused)
         {ROOF_OPERATOR_GEMM_SILU_MUL, {.m = 3, .n = 4, .k = 5}, ROOF_KERNEL_GEMM},
         {ROOF_OPERATOR_ROPE_APPEND, {.tokens = 2, .heads = 4, .head_dim = 8}, ROOF_KERNEL_ROPE},
         {ROOF_OPERATOR_COMPRESSED_ATTENTION,
-         {.heads = 4, .head_dim = 8, .kv_len = 4},
-         ROOF_KERNEL_COUNT},
+         {.heads = 4, .head_dim = 8, .kv_len = 4, .query_len = 15},
+         ROOF_KERNEL_COMPRESSED},
+        {ROOF_OPERATOR_COMPRESSED_ATTENTION,
+         {.heads = 4, .head_dim = 8, .kv_len = 16, .query_len = 16},
+         ROOF_KERNEL_COMPRESSED_PREFILL},
         {ROOF_OPERATOR_NSA, {.heads = 4, .head_dim = 8, .kv_len = 4}, ROOF_KERNEL_COUNT},
-        {ROOF_OPERATOR_HYPER_COLLAPSE, {ROWS}, ROOF_KERNEL_COUNT},
-        {ROOF_OPERATOR_HYPER_EXPAND, {ROWS}, ROOF_KERNEL_COUNT},
+        {ROOF_OPERATOR_HYPER_COLLAPSE, {ROWS}, ROOF_KERNEL_HYPER_COLLAPSE},
+        {ROOF_OPERATOR_HYPER_EXPAND, {ROWS}, ROOF_KERNEL_HYPER_EXPAND},
         {ROOF_OPERATOR_CONV2D, {.m = 3, .n = 4, .k = 5}, ROOF_KERNEL_GEMM},
         {ROOF_OPERATOR_CONV3D, {.m = 3, .n = 4, .k = 5}, ROOF_KERNEL_GEMM},
         {ROOF_OPERATOR_GROUPNORM, {ROWS}, ROOF_KERNEL_COUNT},

@@ -56,7 +56,7 @@ static void check(struct fixture *f, double us, enum roof_kernel_limit bound)
                       op == ROOF_OPERATOR_SOFTMAX || op == ROOF_OPERATOR_GELU ||
                       roof_operator_row(op)->fuse_count > 0 ||
                       (op == ROOF_OPERATOR_RMSNORM && f->workload.shape.hidden < 1024 &&
-                       bound == ROOF_KERNEL_LIMIT_LATENCY);
+                       bound != ROOF_KERNEL_LIMIT_LAUNCH);
     check_time(&f->prediction, &f->workload, f->device, us, bound, f->hit, near ? 1.25 : 1);
     assert_ptr_equal(f->prediction.part[0].expected.fit->parameter, f->parameter);
 }
@@ -67,7 +67,7 @@ static void check(struct fixture *f, double us, enum roof_kernel_limit bound)
         .tokens = 1000, .hidden = 50                                                               \
     }
 #define ROWS_US 2.0
-/* Rows of a norm that are this short run 1024/50 at once. */
+/* The time of a row of a norm is that of 1024 elements. */
 #define AT_ONCE (1024 / 50.0)
 
 static void test_terms(void **unused)
@@ -101,7 +101,7 @@ static void test_terms(void **unused)
     assert_int_equal(roof_hardware_set(f.device, "boost_clock_mhz=1000", NULL), ROOF_OK);
     f.workload.shape = (struct roof_shape){.tokens = 1000, .hidden = 2048}; /* 8.192 MB */
     p[V_ROW] = 10;
-    check(&f, 81.92 + 1, ROOF_KERNEL_LIMIT_MEMORY);
+    check(&f, 81.92 + 2, ROOF_KERNEL_LIMIT_MEMORY); /* of twice 1024 elements */
     roof_hardware_free(f.device);
 }
 
