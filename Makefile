@@ -688,8 +688,8 @@ COVERED := $(PAGES:%=pages/%) reports cli/serve.sh cli/inputs.sh cli/images.sh c
 ## coverage: the lines and branches of the library that tests reach (gcovr); fails below 95% and 90%
 coverage:
 	@rm -rf $(BUILD)/gcov
-	GCOV_ERROR_FILE=/dev/null SLOWER=4 $(MAKE) check-unit check-fuzz check-cases check-ask check-schemas check-formulas \
-	    $(COVERED:%=$(BUILD)/gcov/passed/%) BUILD=$(BUILD)/gcov CFLAGS='-O0 -g --coverage -fprofile-update=single'
+	GCOV_ERROR_FILE=/dev/null SLOWER=2 $(MAKE) check-unit check-fuzz check-cases check-ask check-schemas check-formulas \
+	    $(COVERED:%=$(BUILD)/gcov/passed/%) BUILD=$(BUILD)/gcov CFLAGS='-Og -g --coverage -fprofile-update=single'
 	gcovr --root . --gcov-ignore-parse-errors --object-directory $(BUILD)/gcov $(FLOORS:%=--filter 'src/%/') --json $(BUILD)/gcov/all.json
 	gcovr --root . -a $(BUILD)/gcov/all.json --branches --txt $(BUILD)/gcov/branches
 	gcovr --root . -a $(BUILD)/gcov/all.json --print-summary --txt $(BUILD)/gcov/lines --fail-under-line 95 --fail-under-branch 90
