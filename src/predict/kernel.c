@@ -176,8 +176,8 @@ enum roof_kernel roof_kernel_of(const struct roof_workload *workload)
         return is_encoder(workload) ? ROOF_KERNEL_ENCODER
                : s->query_len > 1   ? ROOF_KERNEL_PREFILL
                                     : ROOF_KERNEL_DECODE;
-    case ROOF_KERNEL_STATE: /* one token streams the state like a vector */
-        return s->query_len > 1 ? of_prompt(workload->op) : ROOF_KERNEL_STATE;
+    case ROOF_KERNEL_STATE: /* the tokens of a decode step stream the states like a vector */
+        return s->query_len < ROOF_PROMPT_QUERIES ? ROOF_KERNEL_STATE : of_prompt(workload->op);
     case ROOF_KERNEL_CONV:
         return s->query_len > 1 ? ROOF_KERNEL_CONV_PREFILL : ROOF_KERNEL_CONV;
     case ROOF_KERNEL_TOP_K: /* a few blocks of keys are chosen without a sort */
@@ -375,6 +375,9 @@ static bool stands_in(const struct roof_workload *w)
         [ROOF_OPERATOR_ROPE_APPEND] = true,
     };
     const enum roof_kernel kernel = roof_kernel_of(w);
+    if (kernel == ROOF_KERNEL_STATE && w->shape.query_len > 1) {
+        return true; /* no fit saw several tokens */
+    }
     switch ((int)w->op) {
     case ROOF_OPERATOR_SSD:
         return kernel != ROOF_KERNEL_SSD_PREFILL;

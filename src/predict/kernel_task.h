@@ -102,12 +102,11 @@ static inline double roof_held(struct roof_expected *out, const struct roof_work
     return out->tiling.l2_hit;
 }
 
-/* Returns the time to stream all bytes of a kernel, from a cache of a given size or from memory;
- * both rates are shares of the bandwidth. */
+/* Returns the time to stream bytes from a cache of a given size or from memory; both rates are
+ * shares of the bandwidth. */
 static inline double roof_stream_s(struct roof_expected *out, const struct roof_kernel_task *t,
-                                   double room, double memory_rate, double cache_rate)
+                                   double bytes, double room, double memory_rate, double cache_rate)
 {
-    const double bytes = roof_work_bytes(t->work);
     const double hit = roof_held(out, t->workload, bytes, room);
     return bytes * ((1 - hit) / memory_rate + hit / cache_rate) / t->bandwidth;
 }

@@ -15,9 +15,11 @@ enum {
     "{\"id\": \"ten\", \"bandwidth_gb_s\": 100, \"sm_count\": 10, \"boost_clock_mhz\": 1000,"      \
     " \"l2_bytes\": 400000, \"peak_tflops\": {\"fp16\": 1}, \"vector_tflops\": {\"fp32\": 10}}"
 
-static const enum roof_kernel kernels[] = {
-    ROOF_KERNEL_NORM,     ROOF_KERNEL_ADD,   ROOF_KERNEL_ACTIVATION, ROOF_KERNEL_ROPE,
-    ROOF_KERNEL_QUANTIZE, ROOF_KERNEL_STATE, ROOF_KERNEL_CONV,       ROOF_KERNEL_CONV_PREFILL};
+static const enum roof_kernel kernels[] = {ROOF_KERNEL_NORM,         ROOF_KERNEL_ADD,
+                                           ROOF_KERNEL_ACTIVATION,   ROOF_KERNEL_ROPE,
+                                           ROOF_KERNEL_QUANTIZE,     ROOF_KERNEL_STATE,
+                                           ROOF_KERNEL_CONV,         ROOF_KERNEL_HYPER_COLLAPSE,
+                                           ROOF_KERNEL_HYPER_EXPAND, ROOF_KERNEL_CONV_PREFILL};
 
 struct fixture {
     struct roof_hardware *device;
@@ -164,6 +166,21 @@ static void test_operators(void **unused)
          {.tokens = 1000, .experts = 8, .top_k = 2},
          28e3,
          1000},
+        {ROOF_OPERATOR_HYPER_EXPAND, /* five vectors in, four out */
+         ROOF_KERNEL_HYPER_EXPAND,
+         {.tokens = 1000, .hidden = 5, .streams = 4},
+         90e3,
+         1000},
+        {ROOF_OPERATOR_HYPER_COLLAPSE, /* 24 x 200 weights; each token waits for all weights */
+         ROOF_KERNEL_HYPER_COLLAPSE,
+         {.tokens = 4, .hidden = 50, .streams = 4},
+         9600 + 4 * 500,
+         4 * 10},
+        {ROOF_OPERATOR_HYPER_COLLAPSE, /* as many tokens wait as there are SMs */
+         ROOF_KERNEL_HYPER_COLLAPSE,
+         {.tokens = 11, .hidden = 50, .streams = 4},
+         9600 + 11 * 500,
+         10 * 10},
         {ROOF_OPERATOR_SOFTMAX, /* a row of 50 scores for each of 4 x 25 x 10 queries */
          ROOF_KERNEL_ACTIVATION,
          {.batch = 4, .heads = 25, .query_len = 10, .kv_len = 50},
@@ -280,6 +297,8 @@ static bool draw_vector(struct roof_workload *w, const struct roof_calibration *
                                              ROOF_OPERATOR_ADD_RMSNORM_QUANTIZE,
                                              ROOF_OPERATOR_ROPE_APPEND,
                                              ROOF_OPERATOR_SHORT_CONV,
+                                             ROOF_OPERATOR_HYPER_COLLAPSE,
+                                             ROOF_OPERATOR_HYPER_EXPAND,
                                              ROOF_OPERATOR_KIMI_DELTA};
     (void)c;
     struct roof_shape *const s = &w->shape;
