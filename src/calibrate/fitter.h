@@ -28,7 +28,9 @@
 #define GROUPS_MAX 256
 #define SIZES_MAX 4096
 #define LEAST_ROWS 5 /* kernels with fewer rows are left out */
-#define FEW_ROWS 20  /* kernels with fewer rows have all but two parameters lent */
+#define FEW_ROWS                                                                                   \
+    20 /* kernels with fewer rows, and fewer than two for each parameter, have all but             \
+          two parameters lent */
 #define LENDERS_MAX 8
 #define DEVICES_MAX 16
 #define ATTRIBUTIONS_MAX 16

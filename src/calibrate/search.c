@@ -303,7 +303,8 @@ void run_search(struct search *s)
     for (size_t i = 0; i < s->count; i++) {
         s->chosen[i] = ROOF_UNKNOWN;
     }
-    if (s->fitter->group[s->group].rows >= FEW_ROWS || !search_lent(s, z)) {
+    const size_t rows = s->fitter->group[s->group].rows;
+    if (rows >= FEW_ROWS || rows >= 2 * s->count || !search_lent(s, z)) {
         search_all(s, z);
     }
     try_parameters(s, z);
