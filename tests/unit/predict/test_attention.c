@@ -546,6 +546,11 @@ static bool allowed(const struct roof_hardware *device, const struct roof_worklo
     if (s->heads % s->kv_heads != 0 || (s->causal > 0 && s->query_len > s->kv_len)) {
         return false;
     }
+    /* Heads with a KV head each have other kernels than heads that share one. */
+    if ((grown == ROOF_DIM_HEADS && s->heads == 2 * s->kv_heads) ||
+        (grown == ROOF_DIM_KV_HEADS && s->heads == s->kv_heads)) {
+        return false;
+    }
     /* With these formats decode may have been measured, and prefill not. */
     struct roof_prediction p;
     return grown != ROOF_DIM_QUERY_LEN || roof_predict(&p, w, device, NULL) != ROOF_OK ||

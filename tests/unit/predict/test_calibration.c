@@ -353,6 +353,13 @@ static bool same_kernel(const struct roof_kernel_fit *a, const struct roof_kerne
            (a->stack == b->stack || a->stack == ROOF_STACK_BEST || b->stack == ROOF_STACK_BEST);
 }
 
+/* Returns heads for which a fit is found, if there are others for the same kernel. */
+static struct roof_shape heads_of(const struct roof_kernel_fit *fit)
+{
+    const int64_t heads = fit->least_heads > 0 ? fit->least_heads : 4;
+    return (struct roof_shape){.heads = heads, .kv_heads = fit->own_kv_heads ? heads : 1};
+}
+
 /* A fit that is lent is one that the lender measured itself. */
 static void check_lender(const struct roof_kernel_fit *fit, const char *borrower)
 {
@@ -364,8 +371,10 @@ static void check_lender(const struct roof_kernel_fit *fit, const char *borrower
     if (fit->stack != ROOF_STACK_LLAMA_CPP) { /* whose kernels join the calibration of a family */
         assert_string_equal(c->id, fit->lent);
     }
+    const struct roof_shape shape = heads_of(fit);
     const struct roof_kernel_fit *const own =
-        roof_calibration_find(c, fit->kernel, fit->stack, fit->numerics, fit->quantize);
+        roof_calibration_find_for(c, fit->kernel, fit->stack, fit->numerics, fit->quantize,
+                                  fit->one_format ? fit->weights : ROOF_PRECISION_AUTO, &shape);
     if (own == NULL || own->lent != NULL || own->quantize != fit->quantize ||
         own->rows != fit->rows) {
         fail_msg("%s has no %s kernel of %s to lend to %s", fit->lent,
@@ -422,9 +431,7 @@ static void test_embedded(void **unused)
                 if (common || (int)fit->stack == stack) {
                     const enum roof_precision weights =
                         fit->one_format ? fit->weights : ROOF_PRECISION_AUTO;
-                    const int64_t heads = fit->least_heads > 0 ? fit->least_heads : 4;
-                    const struct roof_shape shape = {.heads = heads,
-                                                     .kv_heads = fit->own_kv_heads ? heads : 1};
+                    const struct roof_shape shape = heads_of(fit);
                     assert_ptr_equal(
                         roof_calibration_find_for(c, fit->kernel, (enum roof_stack)stack,
                                                   fit->numerics, fit->quantize, weights, &shape),
