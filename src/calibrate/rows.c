@@ -308,6 +308,19 @@ static void name_formats(struct fitter *f)
     }
 }
 
+/* Makes attention without a mask serve prompts with one, too, if none of these was measured. */
+static void widen_encoders(struct fitter *f)
+{
+    for (int i = 0; i < f->groups; i++) {
+        bool alone = f->group[i].kernel == ROOF_KERNEL_ENCODER;
+        for (int k = 0; k < f->groups; k++) {
+            alone = alone && (f->group[k].kernel != ROOF_KERNEL_PREFILL ||
+                              f->group[k].numerics != f->group[i].numerics);
+        }
+        f->group[i].kernel = alone ? ROOF_KERNEL_PREFILL : f->group[i].kernel;
+    }
+}
+
 /* Sorts the rows by group, in the order in which they were read, because a search only reads those
  * of one group. */
 static enum roof_status sort_rows(struct fitter *f, struct roof_error *error)
@@ -441,6 +454,7 @@ enum roof_status open_fitter(struct fitter *out, const struct options *options,
                               options->hardware);
     }
     name_formats(out);
+    widen_encoders(out);
     deal_sizes(out);
     deal_small_groups(out);
     return sort_rows(out, error);
