@@ -131,50 +131,112 @@ def report(name, groups):
     print(cells("**all**", len(kept), error(kept, 0, 0), total / len(kept), fit(kept)))
 
 
-def overlapped(program, row):
-    """The time per token of a closed loop by the overlap of its kernels, simulated; and the measured one."""
+# Parts of the host time of which several values are simulated: the time per token or (TTFT) the time to first token
+# judges them. Each has its values in us, and the words of --host-time for one.
+def overlap_words(_, value):
+    return "request=27ms" + (f",overlap={value}us" if value else "")
+
+
+def front_words(row, value):
+    parts = [f"request={serving_errors.REQUEST[row['framework']]}ms"]
+    parts += [f"front={value}us"] if value else []
+    parts += ["latent=90us"] if serving_errors.has_latents(row) else []
+    return ",".join(parts + (["overlap=1us"] if serving_errors.is_overlapped(row) else []))
+
+
+def latent_words(row, value):
+    parts = [f"request={serving_errors.REQUEST[row['framework']]}ms"]
+    parts += [f"latent={value}us"] if value else []
+    return ",".join(parts + (["overlap=1us"] if serving_errors.is_overlapped(row) else []))
+
+
+def request_words(row, value):
+    parts = ([f"request={value}us"] if value else []) + (["latent=90us"] if serving_errors.has_latents(row) else [])
+    return ",".join(parts + ["overlap=1us"])
+
+
+REQUESTS = [0, 9000, 18000, 27000, 36000]
+FRONTS = [0, 5000, 10000, 15000, 20000, 25000]
+LATENTS = [0, 30, 60, 90, 120]
+
+
+def simulated(program, row, values, words, column):
+    """The error of a run by the value of a part of the host time."""
     found = {}
-    for overlap in OVERLAPS:
-        host = "request=27ms" + (f",overlap={overlap}us" if overlap else "")
-        times = serving_errors.times(program, row, host)
+    for value in values:
+        times = serving_errors.times(program, row, words(row, value))
         if times is None:
             return None
-        found[overlap] = times[1][0] / times[1][1] - 1
+        found[value] = times[column][0] / times[column][1] - 1
     return found
 
 
-def report_overlaps(program, rows_of):
-    """The lines of the overlap of kernels, as in `report`: each model by the fit of the other."""
-    groups = {model: list(filter(None, (overlapped(program, row) for row in found)))
-              for model, found in sorted(rows_of.items())}
+def report_values(program, name, rows_of, how):
+    """The lines of a part of the host time, as in `report`: each group by the fit of the others."""
+    values = how[0]
+    groups = {group: list(filter(None, (simulated(program, row, *how) for row in found)))
+              for group, found in sorted(rows_of.items())}
 
-    def size(found, overlap):
-        return statistics.mean(abs(run[overlap]) for run in found)
+    def size(found, value):
+        return statistics.mean(abs(run[value]) for run in found)
     kept, total = sum(groups.values(), []), 0.0
-    for model, found in groups.items():
-        rest = [run for other, runs in groups.items() if other != model for run in runs]
-        best = min(OVERLAPS, key=lambda overlap: size(rest, overlap))
+    for group, found in groups.items():
+        rest = [run for other, runs in groups.items() if other != group for run in runs]
+        best = min(values, key=lambda value: size(rest, value))
         total += len(found) * size(found, best)
-        print(f"| trtllm 1.2, overlap | hgx-b200 {model} | {len(found)} | {100 * size(found, 0):.1f} | "
+        print(f"| {name} | {group} | {len(found)} | {100 * size(found, 0):.1f} | "
               f"**{100 * size(found, best):.1f}** | {best:g} | 0 |")
-    best = min(OVERLAPS, key=lambda overlap: size(kept, overlap))
-    print(f"| trtllm 1.2, overlap | **all** | {len(kept)} | {100 * size(kept, 0):.1f} | "
+    best = min(values, key=lambda value: size(kept, value))
+    print(f"| {name} | **all** | {len(kept)} | {100 * size(kept, 0):.1f} | "
           f"**{100 * total / len(kept):.1f}** | {best:g} | 0 |")
+
+
+def report_parts(program, all_rows):
+    """The lines of all such parts."""
+    parts = {}
+
+    def put(name, row):
+        group = f"{serving_errors.DEVICES[row['gpu']]} {row['model'].split('/')[1].lower()}"
+        if "DeepSeek" in row["model"]:
+            group = f"{serving_errors.DEVICES[row['gpu']]} deepseek-r1"
+        parts.setdefault(name, {}).setdefault(group, []).append(row)
+    for row in all_rows:
+        if not row["concurrency"]:
+            continue
+        public, engine = serving_errors.is_public(row), row["framework"]
+        warm = serving_errors.has_warm_up(row)
+        if serving_errors.is_overlapped(row) and public:
+            put("trtllm 1.2, overlap", row)
+        if row["version"] == "1.0.0rc3":
+            put("trtllm 1.0, front", row)
+        if engine == "trtllm" and warm:
+            put("trtllm 1.2, front", row)
+            put("trtllm 1.2, requests", row)
+        if engine == "vllm" and warm:
+            put("vllm, front", row)
+        if warm and serving_errors.has_latents(row):
+            parts.setdefault("latent attention", {}).setdefault(f"hgx-b200 {engine}", []).append(row)
+    for name, rows_of in sorted(parts.items()):
+        how = ((OVERLAPS, overlap_words, 1) if "overlap" in name else
+               (LATENTS, latent_words, 0) if "latent" in name else
+               (REQUESTS, request_words, 0) if "requests" in name else (FRONTS, front_words, 0))
+        report_values(program, name, rows_of, how)
 
 
 def main():
     program, folder = sys.argv[1:]
-    names, overlaps = {}, {}
+    names = {}
     static_rows = [row for row in rows(os.path.join(folder, "e2e.csv"))
                    if row["metric"] == "e2e_latency_s"]
     found = [static(program, row) for row in static_rows]
-    for row in serving_errors.distinct(os.path.join(folder, "more", "inferencemax_agg.csv"))[0]:
-        if serving_errors.is_overlapped(row) and serving_errors.is_public(row):
-            overlaps.setdefault("gpt-oss-120b" if "gpt-oss" in row["model"] else "deepseek-r1", []).append(row)
+    loops = serving_errors.distinct(os.path.join(folder, "more", "inferencemax_agg.csv"))[0]
+    for row in loops:
         if row["gpu"] == "B200-SXM" and "gpt-oss" not in row["model"] or not row["concurrency"]:
             continue  # DeepSeek: docs/errors.md has why not
         sizes = {"--concurrency": int(float(row["concurrency"]))}
-        found += [closed(program, row, sizes), first(program, row, sizes)]
+        found += [closed(program, row, sizes)]
+        if row["version"] != "1.0.0rc3":  # requests that come together wait for each other there: report_parts
+            found += [first(program, row, sizes)]
     for row in filter(None, found):
         names.setdefault(row[0], {}).setdefault(row[1], []).append(row)
     print("| engine | left out | rows | none | error | step us | sequence us |")
@@ -183,7 +245,7 @@ def main():
         groups = {group: found for group, found in groups.items() if len(found) >= 10}
         if len(groups) > 1:
             report(name, groups)
-    report_overlaps(program, overlaps)
+    report_parts(program, loops)
 
 
 if __name__ == "__main__":

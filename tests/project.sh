@@ -576,6 +576,17 @@ bad_options() {
     BIN=$real
 }
 
+# examples DIR: the examples of one line in which mdoc takes quotes away; \(dq prints one.
+examples() {
+    grep -n '^\.Dl .*"' "$1"/*.1 || :
+}
+
+bad_examples() {
+    mkdir "$scratch/examples"
+    printf '.Dl curl -d \047{"n": 1}\047\n.Dl a \\(dqb\\(dq\n' > "$scratch/examples/a.1"
+    examples "$scratch/examples"
+}
+
 # The options in the pages are those that the program would write there today.
 written() {
     mkdir "$scratch/written"
@@ -1033,6 +1044,8 @@ quick() {
     notices 5 bad_text
     check 'no tabs, trailing blanks, loose ends or paths of one machine' all_text
     check 'the options in the manual are those of the help' written
+    notices 1 bad_examples
+    check 'the examples of the manual keep their quotes' examples docs/man
     notices 2 bad_keys
     check 'every key that is printed is in docs/formats.md' described_keys docs/formats.md
     notices 3 bad_links

@@ -35,7 +35,7 @@ RECIPES = {("trtllm", "B200-SXM", "gpt-oss", "fp4"): (EIGHT_BITS, 20000, 512),
            ("sglang", "B200-SXM", "deepseek", "fp4"): (NVIDIA_FP4, 16384, 256),
            ("sglang", "B200-SXM", "deepseek", "fp8"): (FP8, 32768, 128)}
 # The defaults of the servers: prompt tokens of a step, and sequences (docs/simulation.md).
-BUDGETS = {("trtllm", "H100-SXM"): (8192, 2048), ("trtllm", "B200-SXM"): (8192, 2048)}
+DEFAULTS = (8192, 2048)
 ROWS_LEAST = 50
 SPLIT = ("tp_size", "attention_dp_size", "moe_tp_size", "moe_ep_size")
 
@@ -103,6 +103,18 @@ def distinct(path):
     return list(once.values())[::-1], len(rows) - len(drafted) - len(once), len(drafted)
 
 
+def one_waits(row):
+    """True for NVIDIA's runs of Llama-3.1-8B: by Little's law one of their users waits at any time, whatever their
+    number. With 512 generated tokens users x TTFT / (TTFT + 511 TPOT) is 1.0 to 1.4 with 8 and 16 users. So their
+    servers run one sequence less than they have users, which the rows do not say."""
+    return not is_public(row) and "Llama" in row["model"]
+
+
+def shows_waits(row):
+    """True for the runs that show that one user waits."""
+    return one_waits(row) and row["osl"] == "512"
+
+
 def interval_of(row):
     """How many steps without prompts a server runs until it looks for requests again. InferenceMAX starts SGLang
     with --scheduler-recv-interval 10, or 30 from 16 users on."""
@@ -118,7 +130,8 @@ def recipe_of(row, model):
     if found is None:
         formats = (["-p", FORMATS[row["gemm_quant_mode"]]] if not model.startswith("gpt-oss")
                    else ["--layout", "gpt-oss-mxfp4"])
-        return formats, *BUDGETS[row["framework"], row["gpu"]]
+        budget, sequences = DEFAULTS
+        return formats, budget, size(row["concurrency"]) - 1 if one_waits(row) else sequences
     formats, budget, sequences = found
     # TensorRT-LLM with DeepSeek has room for a prompt beside all sequences.
     return formats, budget or max(8192, (size(row["concurrency"]) + int(row["isl"]) + 127) // 64 * 64), sequences
@@ -161,12 +174,20 @@ def has_warm_up(row):
 
 
 def host_of(row):
-    """The host time of a run's engine, of its version."""
-    return "engine:1.0" if row["framework"] == "trtllm" and not is_overlapped(row) else "engine"
+    """The host time of a run's engine, of its version. The servers of InferenceMAX have had several processes for
+    answers from the beginning, like the newest version."""
+    if row["framework"] != "trtllm" or (is_overlapped(row) and not has_graphs(row)):
+        return "engine"
+    if not is_public(row):
+        return "engine:1.0"
+    return "request=27ms" + (",overlap=1us" if is_overlapped(row) else "") + (
+        "" if has_graphs(row) else ",latent=90us")
 
 
 def has_graphs(row):
     """True if prompts have piecewise CUDA graphs: what the recipes of DeepSeek-R1 for TensorRT-LLM turn on."""
+    if not is_public(row) or row["framework"] != "trtllm" or "DeepSeek" not in row["model"]:
+        return False
     tp, groups, _, moe_ep = split_of(row)
     users, lengths = size(row["concurrency"]), (row["isl"], row["osl"])
     if row["precision"] == "fp4":
@@ -209,20 +230,30 @@ def bias(pairs):
     return statistics.median(mine / other - 1 for mine, other in pairs)
 
 
-# Host times that are tried: ms of a request, and us to launch a kernel of a step with prompts.
-REQUESTS = (10, 20, 30, 40)
-LAUNCHES = (0, 30, 60, 90, 120)
+# Host times that are tried: ms of a request, ms of it in which there is one request at a time, and us to launch a
+# kernel of a prompt of models with latent attention.
+REQUEST = {"vllm": 25, "sglang": 26, "trtllm": 27}
+FRONTS = (0, 5, 10, 15, 20, 25)
+LATENTS = (0, 30, 60, 90, 120)
+
+
+def has_latents(row):
+    """True if the launches of a run's prompts matter: with latent attention, and without graphs."""
+    return row["framework"] != "vllm" and "DeepSeek" in row["model"] and not has_graphs(row)
 
 
 def tried(program, run):
     """The simulated TTFT of a run by the host time, with the overlap of its version; and the measured one."""
     if "tried" not in run:
-        run["tried"] = {}
-        for request in REQUESTS:
-            for launch in LAUNCHES:
-                parts = [f"request={request}ms", *([f"launch={launch}us"] if launch else []),
-                         *(["overlap=1us"] if is_overlapped(run["row"]) else [])]
-                run["tried"][request, launch] = times(program, run["row"], ",".join(parts))[0]
+        row, run["tried"] = run["row"], {}
+        for front in FRONTS:
+            for latent in LATENTS if has_latents(row) else (0,):
+                parts = [f"request={REQUEST[row['framework']]}ms", *([f"front={front}ms"] if front else []),
+                         *([f"latent={latent}us"] if latent else []), *(["overlap=1us"] if is_overlapped(row) else [])]
+                run["tried"][front, latent] = times(program, row, ",".join(parts))[0]
+        if not has_latents(row):
+            for front in FRONTS:
+                run["tried"].update({(front, latent): run["tried"][front, 0] for latent in LATENTS})
     return run["tried"]
 
 
@@ -249,42 +280,58 @@ def line(program, name, runs):
     rest = ["-", "-", "-"]
     if len(runs) >= 10:
         found = [tried(program, run) for run in runs]
-        rest[0] = unseen(found, [(request, 0) for request in REQUESTS])[0]
-        rest[1], fits = unseen(found, list(found[0]))
-        rest[2] = " and ".join(f"{request} ms, {launch} us" for request, launch in fits)
+        rest[0] = unseen(found, [(front, 90) for front in FRONTS])[0]
+        rest[1], fits = unseen(found, [(front, latent) for front in FRONTS for latent in LATENTS])
+        latents = any(has_latents(run["row"]) for run in runs)
+        rest[2] = " and ".join(f"{front} ms" + (f", {latent} us" if latents else "") for front, latent in fits)
     return f"| {name} | {len(runs)} | {' | '.join(cells + rest)} |"
 
 
-def vary(question):
-    """Lengths that vary by 10%, in place of one length."""
-    for key in ("--prompt", "--generate"):
-        at = question.index(key) + 1
-        length = int(question[at])
-        question[at] = f"uniform:{9 * length // 10}:{11 * length // 10}"
-    return question
+def as_many(question):
+    """As many sequences as users."""
+    users = question[question.index("--concurrency") + 1]
+    at = question.index("--max-num-seqs") + 1
+    return question[:at] + [users] + question[at + 1:]
 
 
-def with_launches(row):
-    """The host time of TensorRT-LLM with 90 us to launch a kernel of a prompt, where that has no graph."""
-    deepseek = "DeepSeek" in row["model"]
-    return "request=27ms,overlap=1us" + ("" if deepseek and has_graphs(row) else ",launch=90us")
+def together(row):
+    """The host time of a run's engine, with all requests at once in its front end."""
+    overlap = ",overlap=1us" if is_overlapped(row) else ""
+    return f"request={REQUEST[row['framework']]}ms" + (",latent=90us" if has_latents(row) else "") + overlap
 
 
 def print_changes(program, groups):
-    """A table of what the errors are with something that is not simulated by default."""
+    """A table of what the errors are with something else than what is simulated."""
+    def same(question):
+        return question
+
     def marlin(question):
         return question + ["--class", "experts=int4_g128"]
-    trtllm = [run["row"] for run in groups["B200-SXM", "trtllm", "warm"]]
+
+    def in_line(row):
+        return f"request=27ms,front=5ms{',overlap=1us' if is_overlapped(row) else ''}"
+
+    def launches(row):
+        return f"request=27ms,launch=90us{',overlap=1us' if is_overlapped(row) else ''}"
+
+    def of(*key):
+        return [run["row"] for run in groups[key]]
+    llama = of("H100-SXM", "trtllm", "Llama-3.1-8B-Instruct")
     changes = (
-        ("B200, TensorRT-LLM, warm: DeepSeek-R1", [row for row in trtllm if "DeepSeek" in row["model"]],
-         "`launch=90us`, without graphs", with_launches, lambda question: question),
-        ("B200, TensorRT-LLM, warm: gpt-oss-120b", [row for row in trtllm if "gpt-oss" in row["model"]],
-         "`launch=90us`", with_launches, lambda question: question),
-        ("H100, vLLM, warm: gpt-oss-120b", [run["row"] for run in groups["H100-SXM", "vllm", "warm"]],
-         "`--class experts=int4_g128`", host_of, marlin),
-        ("H100, TensorRT-LLM: Llama-3.1-8B",
-         [run["row"] for run in groups["H100-SXM", "trtllm", "Llama-3.1-8B-Instruct"]],
-         "lengths that vary by 10%", host_of, vary))
+        ("H100, TensorRT-LLM: Llama-3.1-8B", llama, "`front=0ms`", together, same),
+        ("H100, TensorRT-LLM: Qwen3-235B", of("H100-SXM", "trtllm", "Qwen3-235B-A22B-FP8"), "`front=0ms`", together,
+         same),
+        ("H100, TensorRT-LLM: Llama-3.1-8B, 512 generated", [row for row in llama if shows_waits(row)],
+         "as many sequences as users", host_of, as_many),
+        ("H100, TensorRT-LLM: Llama-3.1-8B, 128 or 256 generated", [row for row in llama if not shows_waits(row)],
+         "as many sequences as users", host_of, as_many),
+        ("B200, TensorRT-LLM, warm: gpt-oss-120b",
+         [row for row in of("B200-SXM", "trtllm", "warm") if "gpt-oss" in row["model"]], "`front=5ms`", in_line, same),
+        ("B200, TensorRT-LLM, warm: gpt-oss-120b",
+         [row for row in of("B200-SXM", "trtllm", "warm") if "gpt-oss" in row["model"]], "`launch=90us`", launches,
+         same),
+        ("H100, vLLM, warm: gpt-oss-120b", of("H100-SXM", "vllm", "warm"), "`--class experts=int4_g128`", host_of,
+         marlin))
     print("\n| runs | with | rows | TPOT before | TPOT | TTFT before | TTFT |")
     print("|---|---|---|---|---|---|---|")
     for name, rows, what, host, change in changes:
@@ -292,6 +339,42 @@ def print_changes(program, groups):
         after = [times(program, row, host(row), change) for row in rows]
         cells = [f"{100 * error([run[column] for run in runs]):.1f}" for column in (1, 0) for runs in (before, after)]
         print(f"| {name} | {what} | {len(rows)} | {cells[0]} | **{cells[1]}** | {cells[2]} | **{cells[3]}** |")
+
+
+def is_full(row):
+    """True if the first requests of a run fill the token budget of a step."""
+    question = command(row)
+    return 0.9 * size(row["concurrency"]) * int(row["isl"]) >= int(question[question.index("--chunk") + 1])
+
+
+def compiles(runs, full):
+    """The time in ms that the first tenth of the requests of cold runs waits for kernels, by the median run."""
+    found = [10 * (run["host"][0][1] - run["host"][0][0]) for run in runs if is_full(run["row"]) == full]
+    return max(0, statistics.median(found)) if found else 0
+
+
+def print_cold(groups):
+    """A table of runs without warm-up, whose first requests wait for kernels to be compiled: the time that fits one half
+    of these runs, and the errors of TTFT in the other half."""
+    print("\n| device | engine | cold rows | compilation, full budget | less | TTFT before | TTFT, unseen | all rows "
+          "| TTFT before | TTFT, unseen |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    for (gpu, engine, model), found in sorted(groups.items()):
+        public = [run for run in found if is_public(run["row"])]
+        cold = [run for run in public if not has_warm_up(run["row"])]
+        if model != "all" or len(cold) < 10:
+            continue
+        halves, judged, seconds = (cold[::2], cold[1::2]), [], []
+        for mine, fitted in (halves, halves[::-1]):
+            wait = {full: compiles(fitted, full) for full in (True, False)}
+            seconds.append(wait)
+            judged += [(run["host"][0][0] + wait[is_full(run["row"])] / 10, run["host"][0][1]) for run in mine]
+        warm = [run["host"][0] for run in found if run not in cold]
+        before = [run["host"][0] for run in cold]
+        both = [" and ".join(f"{wait[full] / 1e3:.1f}" for wait in seconds) + " s" for full in (True, False)]
+        print(f"| {DEVICES[gpu]} | {engine} | {len(cold)} | {both[0]} | {both[1]} | {100 * error(before):.1f} | "
+              f"**{100 * error(judged):.1f}** | {len(found)} | {100 * error(before + warm):.1f} | "
+              f"**{100 * error(judged + warm):.1f}** |")
 
 
 def name_of(row):
@@ -310,15 +393,18 @@ def main():
         if found["none"] is None:
             continue
         found["host"] = times(program, row, host_of(row))
-        for name in ("all", *(["warm"] if has_warm_up(row) else []), name_of(row)):
+        for name in ("all", *(["warm"] if has_warm_up(row) else []), name_of(row),
+                     *(["all, unseen"] if row["gpu"] == "H100-SXM" and not is_public(row) and not shows_waits(row)
+                       else [])):
             groups.setdefault((row["gpu"], row["framework"], name), []).append(found)
-    print("| device | engine | model | rows | TPOT, bare | TPOT | bias | TTFT, bare | TTFT | bias | unseen | launch "
-          "| request, launch |")
+    print("| device | engine | model | rows | TPOT, bare | TPOT | bias | TTFT, bare | TTFT | bias | front | launch "
+          "| front, launch |")
     print("|---|---|---|---|---|---|---|---|---|---|---|---|---|")
     for (gpu, engine, model), found in sorted(groups.items()):
         name = f"**{model}**" if len(found) >= ROWS_LEAST and model == "all" else model
         print(line(program, f"{DEVICES[gpu]} | {engine} | {name}", found))
     print_changes(program, groups)
+    print_cold(groups)
     print(f"\nRows left out: {repeated} that repeat a run, {drafted} that draft or may do so, {skipped} others.")
     twice, once = counted_twice(read(path))
     print(f"Runs with parallel experts that an export counts twice: {twice}; {once} of these are in another export "

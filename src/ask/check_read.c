@@ -390,7 +390,7 @@ static bool is_range(const roof_json_value *node)
 static enum roof_status read_value(const roof_json_value **value, struct roof_tolerance *tolerance,
                                    const struct reader *r, const roof_json_value *node)
 {
-    static const char *const known[] = {"value", "relative", "absolute"};
+    static const char *const known[] = {"value", "relative", "absolute", "min", "max"};
     double number = 0;
     *value = roof_json_get(node, "value");
     TRY(roof_json_only(r->p->json, node, known, COUNT(known), r->error));

@@ -409,7 +409,7 @@ static void put_lost(struct comparing *c, const struct roof_comparison *comparis
 static enum roof_status finish(struct comparing *c, const struct roof_comparison *comparison,
                                struct roof_error *error)
 {
-    if (comparison->overall.rows + comparison->overall.skipped + comparison->bad == 0) {
+    if (comparison->overall.rows + comparison->overall.skipped == 0) {
         return roof_error_at(error, ROOF_INVALID, c->in.file, 0, 0, "no records");
     }
     if (!isnan(c->in.below)) {

@@ -401,7 +401,16 @@ enum roof_status roof_ask_plan_curves(struct roof_text *out, struct roof_asking 
     if (curves == NULL) {
         return roof_no_memory(error);
     }
-    (void)snprintf(title, sizeof title, "%.60s: ways to serve it", answer->problem.model->id);
+    const struct roof_scenario *const s = &answer->problem.base;
+    const int length =
+        snprintf(title, sizeof title, "%.40s: ways to serve it ", answer->problem.model->id);
+    if (s->generate > 0) {
+        (void)snprintf(title + length, sizeof title - (size_t)length,
+                       "(prompt %" PRId64 ", generate %" PRId64 ")", s->prompt, s->generate);
+    } else {
+        (void)snprintf(title + length, sizeof title - (size_t)length, "(context %" PRId64 ")",
+                       s->context);
+    }
     roof_title_curves(curves, a, title);
     curves->front = true;
     set_axis(&curves->x, ROOF_SCALE_LINEAR, "tokens/s per user");

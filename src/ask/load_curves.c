@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "ask/curves.h"
 #include "base/base.h"
@@ -159,6 +160,9 @@ static enum roof_status make_distributions(struct roof_curves *curves,
 
 /* --- all ----------------------------------------------------------------------------------- */
 
+/* The end of a title that has room for it. */
+#define LENGTHS " (prompt %s, generate %s)"
+
 enum roof_status roof_ask_load_curves(struct roof_text *out, struct roof_asking *a,
                                       const struct simulate_input *in, struct roof_error *error)
 {
@@ -175,8 +179,14 @@ enum roof_status roof_ask_load_curves(struct roof_text *out, struct roof_asking 
     if (curves == NULL) {
         return roof_no_memory(error);
     }
-    (void)snprintf(title, sizeof title, "%.32s on %.32s: %s", in->model->id, in->hardware->id,
-                   kinds[kind].title);
+    const char *const prompt = a->question->value[ROOF_INPUT_PROMPT];
+    const char *const generate = a->question->value[ROOF_INPUT_GENERATE];
+    const int length = snprintf(title, sizeof title, "%.32s on %.32s: %s", in->model->id,
+                                in->hardware->id, kinds[kind].title);
+    if (prompt != NULL && generate != NULL &&
+        (size_t)length + strlen(prompt) + strlen(generate) + strlen(LENGTHS) < sizeof title) {
+        (void)snprintf(title + length, sizeof title - (size_t)length, LENGTHS, prompt, generate);
+    }
     roof_title_curves(curves, a, title);
     enum roof_status status = kinds[kind].make(curves, in, error);
     if (status == ROOF_OK) {

@@ -40,6 +40,18 @@ struct plot_input {
     struct roof_chart_ceilings ceilings;
 };
 
+/* The scenarios and formats of the models, for a note. */
+struct about {
+    struct roof_text scenario; /* all scenarios, each ending in "; " */
+    size_t scenarios;
+    struct roof_text formats;
+    bool mixed; /* the models have several formats */
+    bool unquantized;
+};
+
+/* The most scenarios that a note names. */
+#define ABOUT_MOST 2
+
 /* The state of a chart in progress; large. */
 struct plotting {
     struct roof_asking *asking;
@@ -52,6 +64,7 @@ struct plotting {
     struct roof_text name;
     struct roof_text group;
     bool named; /* a record about an operator has a name */
+    struct about about;
 };
 
 /* --- the question -------------------------------------------------------------------------- */
@@ -230,11 +243,37 @@ static enum roof_status add_phase(struct plotting *p, const struct roof_model_pr
     return status;
 }
 
+/* Notes the scenario and the formats of a model. */
+static void note_about(struct about *about, const struct roof_model_prediction *model)
+{
+    struct roof_text text = ROOF_TEXT_INIT;
+    roof_model_report_scenario(&text, model);
+    roof_text_put(&text, "; ");
+    const bool known = about->scenario.data != NULL && text.data != NULL &&
+                       strstr(about->scenario.data, text.data) != NULL;
+    if (!known) {
+        roof_text_put(&about->scenario, text.data == NULL ? "" : text.data);
+        about->scenarios++;
+    }
+    about->scenario.failed |= text.failed;
+    roof_text_clear(&text);
+    roof_model_report_formats(&text, model);
+    if (about->formats.length == 0) {
+        roof_text_put(&about->formats, text.data == NULL ? "" : text.data);
+    } else if (text.data != NULL && strcmp(about->formats.data, text.data) != 0) {
+        about->mixed = true;
+    }
+    about->formats.failed |= text.failed;
+    about->unquantized |= roof_model_report_unquantized(model);
+    roof_text_free(&text);
+}
+
 /* Adds the dots of a model, which are its operators, grouped by the scenario. A request has those
  * of both phases: the prefill of its prompts, and a decode step at its end. */
 static enum roof_status add_model(struct plotting *p, const struct roof_model_prediction *model,
                                   const char *group, struct roof_error *error)
 {
+    note_about(&p->about, model);
     if (model->count == 0) {
         struct roof_scenario prefill;
         struct roof_scenario decode;
@@ -660,9 +699,27 @@ static enum roof_status make_chart(struct plotting *p, struct roof_error *error)
     return name_chart(p, error);
 }
 
+/* Sets the note on scenarios and formats: those that all dots have, or a few. */
+static enum roof_status tell_about(struct plotting *p, struct roof_error *error)
+{
+    struct about *const about = &p->about;
+    struct roof_text *const out = &about->scenario;
+    if (about->scenarios > ABOUT_MOST) {
+        roof_text_clear(out);
+    }
+    roof_text_put(out, about->mixed || about->formats.data == NULL ? "" : about->formats.data);
+    if (about->unquantized) {
+        roof_text_put(out,
+                      "; the checkpoint is quantised: --layout checkpoint draws it as published");
+    }
+    p->chart.about = out->length == 0 ? NULL : out->data;
+    return out->failed || about->formats.failed ? roof_no_memory(error) : ROOF_OK;
+}
+
 static enum roof_status answer(struct roof_text *out, struct plotting *p, struct roof_error *error)
 {
     TRY(make_chart(p, error));
+    TRY(tell_about(p, error));
     TRY(write_chart(out, p, error));
     TRY(roof_asking_write(p->asking, out, error));
     *error = (struct roof_error){.status = p->records.bad > 0 ? ROOF_INVALID : ROOF_OK};
@@ -694,6 +751,8 @@ enum roof_status roof_ask_plot(struct roof_asking *a, struct roof_error *error)
     roof_chart_free(&p->chart);
     roof_text_free(&p->name);
     roof_text_free(&p->group);
+    roof_text_free(&p->about.scenario);
+    roof_text_free(&p->about.formats);
     roof_text_free(&text);
     roof_grid_close(&p->grid);
     roof_known_free(&p->known);

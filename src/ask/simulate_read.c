@@ -291,6 +291,21 @@ static enum roof_status read_split(struct roof_scenario *s, const char *text,
                            error);
 }
 
+/* Finds how the first token of a prompt reaches the user: as in the engine whose kernels run,
+ * unless an engine was named, whose rules hold. */
+static enum roof_status read_first_token(struct simulate_input *in, struct roof_error *error)
+{
+    struct roof_engines *engines = NULL;
+    if (in->row.engine != NULL || in->scenario.common.stack == ROOF_STACK_BEST) {
+        return ROOF_OK;
+    }
+    TRY(roof_engines_load(&engines, error));
+    in->inputs.limits.passes_first_token =
+        (engines->passing >> in->scenario.common.stack & 1U) != 0;
+    roof_engines_free(engines);
+    return ROOF_OK;
+}
+
 /* Reads the prefill copies: they have the split of the others, or a separate one. */
 static enum roof_status read_prefills(struct simulate_input *in, const struct roof_asking *a,
                                       struct roof_error *error)
@@ -311,6 +326,7 @@ static enum roof_status read_prefills(struct simulate_input *in, const struct ro
     }
     in->prefill = in->scenario;
     in->prefill.dp = copies;
+    TRY(read_first_token(in, error));
     return split == NULL ? ROOF_OK : read_split(&in->prefill, split, error);
 }
 
@@ -418,6 +434,7 @@ static enum roof_status read_engine_rules(struct simulate_input *in, const struc
     limits->separates = !engine->scheduler.mixes;
     limits->reserves = !engine->scheduler.preempts;
     limits->ahead = engine->scheduler.ahead;
+    limits->passes_first_token = engine->scheduler.passes_first_token;
     if (!roof_asking_has(a, ROOF_INPUT_CHUNK)) {
         in->scenario.chunk = in->row.chunk = limits->budget = d->chunk;
     }

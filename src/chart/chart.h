@@ -71,6 +71,7 @@ struct roof_chart {
     /** Operators of a model with a smaller share of its bound are not drawn, but counted in a note;
      * 0: all are drawn. */
     double fold_below;
+    const char *about; /**< scenario and formats of the model, for a note; NULL: none */
     char unfit[ROOF_CHART_NOTE_SIZE]; /**< the first scenario that does not fit its device */
     size_t unfits;                    /**< number of such scenarios */
     struct roof_chart_roof roof[ROOF_CHART_ROOFS_MAX];

@@ -208,6 +208,10 @@ struct look {
     bool shares;   /* there are shares of the time */
     bool measured; /* dots have measured times */
     bool expected; /* dots have expected times, and none has a measured one */
+    /* Columns of a page that is wide enough. */
+    bool reached;  /* the measured or expected rate, beside its part of the bound */
+    bool bound;    /* the bottleneck */
+    bool attained; /* the rate of the bound */
     struct roof_page *page;
 };
 
@@ -219,7 +223,8 @@ static int decimals_for(double least)
 
 static struct look look_of(const struct roof_chart *chart, struct roof_page *page)
 {
-    struct look look = {.widest = 4, .page = page};
+    struct look look = {
+        .widest = 4, .reached = true, .bound = true, .attained = true, .page = page};
     double intensity = HUGE_VAL;
     double rate = HUGE_VAL;
     for (size_t i = 0; i < chart->dots; i++) {
@@ -245,6 +250,22 @@ static const char *percent(char out[ROOF_QUANTITY_SIZE], double share)
     return out;
 }
 
+/* Returns the width of a row. */
+static size_t row_width(const struct look *look)
+{
+    const bool reached = look->measured || look->expected;
+    return look->widest + 5 + 11 + (look->attained ? 10 : 0) + (look->bound ? 9 : 0) +
+           (look->shares ? 9 : 0) + (reached ? 10 : 0) + (reached && look->reached ? 10 : 0);
+}
+
+/* Leaves out columns that the page has no room for, those first that follow from others. */
+static void narrow(struct look *look, size_t width)
+{
+    look->reached = row_width(look) <= width;
+    look->bound = row_width(look) <= width;
+    look->attained = row_width(look) <= width;
+}
+
 /* Writes a row of the legend: a dot, or the first dot of a mark in place of all. */
 static void put_row(struct roof_text *out, const struct roof_chart *chart, size_t mark,
                     const struct roof_chart_dot *dot, const char *name, double share,
@@ -259,17 +280,24 @@ static void put_row(struct roof_text *out, const struct roof_chart *chart, size_
     roof_page_put_colour(out, look->page, 0);
     roof_text_printf(out, "  %s", name);
     roof_text_fill(out, ' ', look->widest - roof_text_width(name));
-    roof_text_printf(out, "  %9.*f  %8.*f  %-7s", look->intensity, p->intensity, look->rate,
-                     roof_to_unit(p->attainable_flops_per_s, ROOF_UNIT_TFLOPS),
-                     roof_bottleneck_name(p->bottleneck));
+    roof_text_printf(out, "  %9.*f", look->intensity, p->intensity);
+    if (look->attained) {
+        roof_text_printf(out, "  %8.*f", look->rate,
+                         roof_to_unit(p->attainable_flops_per_s, ROOF_UNIT_TFLOPS));
+    }
+    if (look->bound) {
+        roof_text_printf(out, "  %-7s", roof_bottleneck_name(p->bottleneck));
+    }
     if (look->shares) {
         roof_text_printf(out, "  %7s", isnan(share) ? "" : percent(number, share));
     }
     const double reached = roof_chart_reached(chart, dot);
     if (!isnan(reached)) {
         const double part = reached / p->attainable_flops_per_s;
-        roof_text_printf(out, "  %8.*f  %8s%s%s", look->rate,
-                         roof_to_unit(reached, ROOF_UNIT_TFLOPS), percent(number, part),
+        if (look->reached) {
+            roof_text_printf(out, "  %8.*f", look->rate, roof_to_unit(reached, ROOF_UNIT_TFLOPS));
+        }
+        roof_text_printf(out, "  %8s%s%s", percent(number, part),
                          !look->measured || !look->expected ? ""
                          : isnan(p->measured_s)             ? "  expected"
                                                             : "  measured",
@@ -400,15 +428,19 @@ static void put_heading(struct roof_text *out, const struct roof_chart *chart, s
     const size_t width = name.failed ? 0 : roof_text_width(name.data);
     roof_text_printf(out, "\n%s", name.failed ? "" : name.data);
     roof_text_fill(out, ' ', width < look->widest + 5 ? look->widest + 5 - width : 0);
-    roof_text_printf(out, "  %9s  %8s  %s%s", "FLOP/byte", "TFLOPS",
-                     look->shares || look->measured || look->expected ? "bound  " : "bound",
+    const bool reached = look->measured || look->expected;
+    const char *const what = !look->expected   ? "measured"
+                             : !look->measured ? "expected"
+                                               : "reached";
+    roof_text_printf(out, "  %9s%s%s%s", "FLOP/byte", look->attained ? "    TFLOPS" : "",
+                     !look->bound              ? ""
+                     : look->shares || reached ? "  bound  "
+                                               : "  bound",
                      look->shares ? "     time" : "");
-    if (look->measured || look->expected) {
-        roof_text_printf(out, "  %8s  of bound",
-                         !look->expected   ? "measured"
-                         : !look->measured ? "expected"
-                                           : "reached");
+    if (reached && look->reached) {
+        roof_text_printf(out, "  %8s", what);
     }
+    roof_text_put(out, reached ? "  of bound" : "");
     roof_text_put(out, "\n");
     out->failed |= name.failed;
     roof_text_free(&name);
@@ -422,6 +454,7 @@ static void put_legend(struct roof_text *out, const struct roof_chart *chart,
     const size_t rows = each ? chart->dots : l->marks;
     struct look look = look_of(chart, page);
     widen(&look, out, chart, l, each);
+    narrow(&look, line_width(l));
     for (size_t of = 0; of < chart->groups * chart->roofs; of++) {
         const size_t group = of / chart->roofs;
         const size_t roof = of % chart->roofs;

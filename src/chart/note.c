@@ -37,6 +37,11 @@ static void put_unfit(struct roof_text *out, const struct roof_chart *chart)
     }
 }
 
+static void put_about(struct roof_text *out, const struct roof_chart *chart)
+{
+    roof_text_put(out, chart->about == NULL ? "" : chart->about);
+}
+
 /* Adds the share of a dot to the sum of its pass, and keeps the largest sum. */
 static void add_share(double *largest, double sums[], const struct roof_chart_dot *dot,
                       double share)
@@ -114,6 +119,7 @@ void roof_chart_note(struct roof_text *out, const struct roof_chart *chart,
 {
     static void (*const put[ROOF_NOTES])(struct roof_text *, const struct roof_chart *) = {
         [ROOF_NOTE_UNFIT] = put_unfit,
+        [ROOF_NOTE_ABOUT] = put_about,
         [ROOF_NOTE_FOLDED] = put_folded,
         [ROOF_NOTE_LEFT_OUT] = put_left_out,
         [ROOF_NOTE_UNKNOWN] = put_unknown};

@@ -9,6 +9,7 @@
 /* The notes of a chart, in the order in which they are printed. */
 enum roof_chart_note {
     ROOF_NOTE_UNFIT,  /* "decode does not fit: it needs 1.2 TiB, and t4 has 14 GiB for it, of 16" */
+    ROOF_NOTE_ABOUT,  /* "decode, batch 1, context 4096; weights fp16, activations fp16, ..." */
     ROOF_NOTE_FOLDED, /* "14 operators below 1% of the time, 0.3% together, are not drawn" */
     ROOF_NOTE_LEFT_OUT, /* "4 operators without FLOPs or a known peak are not drawn" */
     ROOF_NOTE_UNKNOWN,  /* "no expected time is known for 12 dots on mi300x" */

@@ -16,12 +16,13 @@ static const struct cli_command commands[] = {
      "  roofline predict flash-attention --heads 32 --kv-heads 8 --head-dim 128 --kv-len 8192\n"
      "  roofline predict graph docs/graphs/streaming-video.json -H hgx-b200 --devices 2\n"
      "  roofline predict --from shapes.csv -H h100-sxm -f csv\n"
-     "  roofline predict model --from models.csv -H h200 -f csv\n"},
+     "  roofline predict model --from models.csv -H h200-sxm -f csv\n"},
     {"sweep", ROOF_COMMAND_SWEEP, CLI_WORKLOAD, "WORKLOAD",
      "Predicts a grid: lists or ranges of dimensions, precisions and devices.",
      "  roofline sweep gemm -m 1:4096:x2 -n 4096 -k 4096 -p fp16,fp8 -f csv\n"
-     "  roofline sweep gemv -n 4Ki -k 4Ki -H gb10,h100,b200 -p fp16,fp8,nvfp4\n"
-     "  roofline sweep model llama-3-8b,llama-3-70b -H h100,b200 --batch 1:64:x2 -p fp16,fp8\n"},
+     "  roofline sweep gemv -n 4Ki -k 4Ki -H dgx-spark,h100-sxm,hgx-b200 -p fp16,fp8,nvfp4\n"
+     "  roofline sweep model llama-3-8b,llama-3-70b -H h100-sxm,hgx-b200 --batch 1:64:x2 -p "
+     "fp16,fp8\n"},
     {"recommend", ROOF_COMMAND_RECOMMEND, CLI_WORKLOAD, "WORKLOAD",
      "Ranks the number formats for an operator, or the ways to serve a model, with reasons.",
      "  roofline recommend model llama-3.3-70b -H h100-sxm,hgx-b200 --prompt 8k \\\n"
@@ -57,7 +58,7 @@ static const struct cli_command commands[] = {
      "hardware|precisions|operators|models|layouts|engines [ID]",
      "Lists what is built in: devices, formats, operators, models, layouts, engines.",
      "  roofline list hardware\n"
-     "  roofline list hardware gb10\n"
+     "  roofline list hardware h100-sxm\n"
      "  roofline list precisions nvfp4\n"
      "  roofline list operators flash-attention\n"
      "  roofline list models -f csv --columns id,parameters,kv_bytes_per_token\n"},

@@ -7,6 +7,7 @@
 
 #include "ask/asking.h"
 #include "base/base.h"
+#include "base/nearest.h"
 #include "cli.h"
 #include "decide/synonym.h"
 
@@ -146,6 +147,28 @@ static bool say_where(const char *option, struct roof_error *error)
     return true;
 }
 
+static const char *value_of(const struct roof_word *meant)
+{
+    return meant->value == NULL ? "" : meant->value;
+}
+
+/* Names the first command in which an ambiguous word has a likely meaning; false: none. */
+static bool say_meant_elsewhere(const char *option, struct roof_error *error)
+{
+    size_t count = 0;
+    const struct cli_command *const all = cli_commands(&count);
+    for (size_t i = 0; i < count; i++) {
+        const struct roof_word *const meant =
+            roof_word_meant(option + strspn(option, "-"), all[i].id);
+        if (meant != NULL) {
+            (void)roof_error_set(error, ROOF_USAGE, "unknown option '%s'; %s takes --%s%s", option,
+                                 all[i].name, roof_input(meant->input)->option, value_of(meant));
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Refuses an option that the command does not take, with a hint by its likely meaning there. False
  * without a hint. */
 static bool refuse_option(const char *option, const struct cli_command *command,
@@ -158,15 +181,17 @@ static bool refuse_option(const char *option, const struct cli_command *command,
                              command->name, command->operands);
         return true;
     }
-    const size_t meant = roof_word_meant(option + strspn(option, "-"), command->id);
+    const struct roof_word *const meant =
+        roof_word_meant(option + strspn(option, "-"), command->id);
     const bool elsewhere = say_where(option, error);
-    if (meant < ROOF_INPUT_COUNT && elsewhere) {
-        roof_error_append(error, "; %s takes --%s", command->name, roof_input(meant)->option);
-    } else if (meant < ROOF_INPUT_COUNT) {
-        (void)roof_error_set(error, ROOF_USAGE, "unknown option '%s'; did you mean --%s?", option,
-                             roof_input(meant)->option);
+    if (meant != NULL && elsewhere) {
+        roof_error_append(error, "; %s takes --%s%s", command->name,
+                          roof_input(meant->input)->option, value_of(meant));
+    } else if (meant != NULL) {
+        (void)roof_error_set(error, ROOF_USAGE, "unknown option '%s'; did you mean --%s%s?", option,
+                             roof_input(meant->input)->option, value_of(meant));
     }
-    return elsewhere || meant < ROOF_INPUT_COUNT;
+    return elsewhere || meant != NULL || say_meant_elsewhere(option, error);
 }
 
 /* Finds the entry of a long option by its whole name of `length` bytes; NULL: there is none. */
@@ -200,7 +225,13 @@ static enum roof_status refuse_long(const struct table *t, const struct cli_comm
             count++;
         }
     }
-    return roof_unknown_name(error, ROOF_USAGE, "option", option, known, count);
+    for (size_t i = 0; i < count; i++) {
+        if (roof_nearness(option, known[i]) < ROOF_FAR) {
+            return roof_unknown_name(error, ROOF_USAGE, "option", option, known, count);
+        }
+    }
+    return roof_error_set(error, ROOF_USAGE, "unknown option '%.60s'; roofline %s --help lists all",
+                          option, command->name);
 }
 
 /* Accepts only whole names of long options, with two dashes: the letters after a single dash would

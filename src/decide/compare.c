@@ -353,7 +353,7 @@ static enum roof_status set_times(struct roof_compared *row, const struct roof_r
                      records->model_prediction->phase, row->metric);
 }
 
-/* Counts a row whose device is not known. */
+/* Counts a row without a prediction in its group. */
 static enum roof_status skip_row(struct run *r, struct roof_error *error)
 {
     struct tally *const tally = find_tally(r, "");
@@ -361,8 +361,15 @@ static enum roof_status skip_row(struct run *r, struct roof_error *error)
         return roof_no_memory(error);
     }
     tally->skipped++;
-    r->overall.skipped++;
     return ROOF_OK;
+}
+
+/* Reports and counts a bad row. */
+static enum roof_status refuse_row(struct run *r, const struct roof_error *why,
+                                   struct roof_error *error)
+{
+    roof_records_refuse(&r->records, why);
+    return skip_row(r, error);
 }
 
 /* Keeps the row that is furthest below its bound. */
@@ -389,8 +396,7 @@ static enum roof_status compare_row(struct run *r, struct roof_compared *row,
         }
         compared[count] = *row;
         if (set_times(&compared[count], &r->records, (enum roof_metric)i, &why) != ROOF_OK) {
-            roof_records_refuse(&r->records, &why);
-            return ROOF_OK;
+            return refuse_row(r, &why, error);
         }
         count++;
     }
@@ -428,8 +434,12 @@ static enum roof_status do_row(struct run *r, struct roof_error *error)
     struct roof_error why;
     enum roof_status status =
         r->calls->hardware(r->calls->context, &hardware, records->hardware, error);
+    if (status == ROOF_UNSATISFIED) {
+        r->overall.skipped++;
+        return skip_row(r, error);
+    }
     if (status != ROOF_OK) {
-        return status == ROOF_UNSATISFIED ? skip_row(r, error) : status;
+        return status;
     }
     struct roof_compared row = {.column = records->column,
                                 .cell = records->cell,
@@ -442,13 +452,11 @@ static enum roof_status do_row(struct run *r, struct roof_error *error)
         return roof_no_memory(error);
     }
     if (status != ROOF_OK) {
-        roof_records_refuse(records, &why);
-        return ROOF_OK;
+        return refuse_row(r, &why, error);
     }
     row.model_prediction = records->model_prediction;
     if (read_count(&row.count, r, &why) != ROOF_OK) {
-        roof_records_refuse(records, &why);
-        return ROOF_OK;
+        return refuse_row(r, &why, error);
     }
     return compare_row(r, &row, error);
 }
@@ -458,6 +466,9 @@ static enum roof_status do_rows(struct run *r, struct roof_error *error)
     for (;;) {
         bool more = false;
         enum roof_status status = roof_records_next(&r->records, &more, error);
+        if (status == ROOF_OK && !more) { /* also lines without cells, which have no group */
+            r->overall.skipped += (size_t)r->records.bad;
+        }
         if (status != ROOF_OK || !more) {
             return status;
         }

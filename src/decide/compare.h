@@ -72,7 +72,7 @@ double roof_compared_expected(const struct roof_model_prediction *model_predicti
 struct roof_compare_group {
     const char *const *value; /**< of the columns that form the group; owned by the comparison */
     size_t rows;
-    size_t skipped;             /**< rows on devices that are not known */
+    size_t skipped;             /**< rows without a prediction: bad, or on an unknown device */
     double ideal_mape;          /**< mean of |time / measured - 1| */
     double expected_mape;       /**< mean of |expected / measured - 1| */
     double expected_median_ape; /**< half of the rows are nearer */

@@ -298,11 +298,14 @@ static void put_better(const struct emitter *e, const struct roof_plan *best)
         roof_engines_split(e->problem->engines, hardware, &best->split, best->batch);
     struct roof_plan_row row;
     roof_plan_name(&row, best, 1, e->problem);
-    roof_text_printf(e->remark, "better with %s: ", row.engines);
+    roof_text_printf(e->remark,
+                     apart ? "better with separate copies for prefill and decode (%s): "
+                           : "better with %s: ",
+                     row.engines);
     put_described(e, best);
     roof_text_printf(e->remark, ", %s tokens/s; ", roof_format_short(rate, best->tokens_per_s));
     if (apart) {
-        roof_text_put(e->remark, "the script cannot start copies of two kinds");
+        roof_text_put(e->remark, "this script starts copies of one kind only");
     } else {
         roof_text_printf(e->remark, "%s %s", e->engine->name,
                          !formats ? "does not run these formats on this device"

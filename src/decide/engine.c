@@ -314,19 +314,21 @@ static enum roof_status read_scheduler(const struct reader *r)
                  {"mixes", &s->mixes},
                  {"preempts", &s->preempts},
                  {"keeps_prefixes", &s->keeps_prefixes},
-                 {"ahead", &s->ahead}};
+                 {"ahead", &s->ahead},
+                 {"passes_first_token", &s->passes_first_token}};
     if (value == NULL) {
         return ROOF_OK;
     }
     for (size_t i = 0; i < COUNT(flags); i++) {
         if (!roof_json_boolean(flags[i].flag, roof_json_get(value, flags[i].key))) {
             return complain(r, value,
-                            "a scheduler has counts_decode, mixes, preempts, keeps_prefixes and "
-                            "ahead, true or false");
+                            "a scheduler has counts_decode, mixes, preempts, keeps_prefixes, ahead "
+                            "and passes_first_token, true or false");
         }
     }
     s->known = true;
     s->defaults = r->parts->defaults;
+    r->o->engines.passing |= s->passes_first_token ? 1U << r->engine->stack : 0;
     const roof_json_value *row = roof_json_first(roof_json_get(value, "defaults"));
     for (; row != NULL; row = roof_json_next(row)) {
         TRY(read_defaults(r, row));
@@ -337,17 +339,31 @@ static enum roof_status read_scheduler(const struct reader *r)
                : complain(r, value, "the last entry of defaults must hold for all devices");
 }
 
-/* Reads a time of the host in its unit; without one it is 0. */
+/* Reads a time of the host, given in this many units of a second; without one it is 0. */
 static enum roof_status read_time(double *out_s, const struct reader *r, const roof_json_value *row,
-                                  const char *key, double unit)
+                                  const char *key, double per_s)
 {
     const roof_json_value *const value = roof_json_get(row, key);
     double number = 0;
     if (value != NULL && (!roof_json_number(&number, value) || !(number >= 0 && number <= 1e6))) {
         return complain(r, value, "host times must be from 0 to 1e6");
     }
-    *out_s = number * unit;
+    *out_s = number / per_s;
     return ROOF_OK;
+}
+
+static enum roof_status read_times(struct roof_host_time *time, const struct reader *r,
+                                   const roof_json_value *row)
+{
+    TRY(read_time(&time->step_s, r, row, "step_us", 1e6));
+    TRY(read_time(&time->sequence_s, r, row, "sequence_us", 1e6));
+    TRY(read_time(&time->request_s, r, row, "request_ms", 1e3));
+    TRY(read_time(&time->front_s, r, row, "front_ms", 1e3));
+    TRY(read_time(&time->launch_s, r, row, "launch_us", 1e6));
+    TRY(read_time(&time->latent_s, r, row, "latent_us", 1e6));
+    TRY(read_time(&time->overlap_s, r, row, "overlap_us", 1e6));
+    return time->front_s <= time->request_s ? ROOF_OK
+                                            : complain(r, row, "front_ms is a part of request_ms");
 }
 
 /* Reads the host times of the versions of an engine; without any they are unknown. */
@@ -362,11 +378,7 @@ static enum roof_status read_hosts(const struct reader *r)
         if (++r->engine->hosts == HOSTS_MAX || host->version == NULL || host->source == NULL) {
             return complain(r, row, "a host has a version and a source, and an engine a few hosts");
         }
-        TRY(read_time(&host->time.step_s, r, row, "step_us", 1e-6));
-        TRY(read_time(&host->time.sequence_s, r, row, "sequence_us", 1e-6));
-        TRY(read_time(&host->time.request_s, r, row, "request_ms", 1e-3));
-        TRY(read_time(&host->time.launch_s, r, row, "launch_us", 1e-6));
-        TRY(read_time(&host->time.overlap_s, r, row, "overlap_us", 1e-6));
+        TRY(read_times(&host->time, r, row));
     }
     r->engine->host = r->parts->host;
     return ROOF_OK;
@@ -612,21 +624,6 @@ const struct roof_engine_kv *roof_engine_kv(const struct roof_engine *engine,
     return i < engine->kvs ? &engine->kv[i] : NULL;
 }
 
-int64_t roof_split_devices(const struct roof_split *split)
-{
-    return split->tp * split->pp * split->attention_dp;
-}
-
-bool roof_split_apart(const struct roof_split *split)
-{
-    return split->moe_ep > 0 && split->moe_ep != split->attention_dp;
-}
-
-int64_t roof_split_ep(const struct roof_split *split)
-{
-    return roof_split_apart(split) ? 1 : split->attention_dp;
-}
-
 const struct roof_engine_split *roof_engine_split(const struct roof_engine *engine,
                                                   const struct roof_split *split, int64_t batch)
 {
@@ -772,24 +769,4 @@ const struct roof_engine_format *roof_engine_stores(const struct roof_engine *en
         }
     }
     return first;
-}
-
-bool roof_several_nodes(const struct roof_hardware *hardware, int64_t devices)
-{
-    return (double)devices > hardware->figure[ROOF_FIGURE_DEVICES_PER_NODE].value;
-}
-
-unsigned roof_engines_split(const struct roof_engines *engines,
-                            const struct roof_hardware *hardware, const struct roof_split *split,
-                            int64_t batch)
-{
-    const bool several = roof_several_nodes(hardware, roof_split_devices(split));
-    unsigned set = 0;
-    for (size_t i = 0; i < engines->count; i++) {
-        const struct roof_engine *const e = &engines->engine[i];
-        if ((!several || e->nodes != NULL) && roof_engine_split(e, split, batch) != NULL) {
-            set |= 1U << i;
-        }
-    }
-    return set;
 }

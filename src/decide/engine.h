@@ -114,7 +114,9 @@ struct roof_engine_scheduler {
     bool mixes;         /**< prompts and sequences that decode share steps */
     bool preempts;      /**< it admits more than may fit, and computes again what it put back */
     bool keeps_prefixes;
-    bool ahead; /**< it puts a step together while the one before it runs */
+    bool ahead;              /**< it puts a step together while the one before it runs */
+    bool passes_first_token; /**< the first token comes with the cache of a prefill copy; otherwise
+                                  the decode copy computes it again */
     const struct roof_engine_defaults *defaults; /**< the first that fits holds */
     size_t count;
 };
@@ -157,6 +159,7 @@ struct roof_engines {
     unsigned disaggregated; /**< those whose copies may prefill or decode alone, as bits */
     unsigned offload;       /**< those that leave a part of a model to the host, as bits */
     unsigned lent;          /**< those whose kernels were not measured, as bits */
+    unsigned passing;       /**< the stacks of engines with passes_first_token, as bits */
     size_t servings;        /**< combinations of formats, each once */
     const struct roof_serving *serving;
     void *private_data;

@@ -71,11 +71,16 @@ static enum roof_status take_time(void *context, size_t name, const char *value,
 static enum roof_status read_list(struct roof_host_time *out, const char *text,
                                   struct roof_error *error)
 {
-    static const char *const names[] = {"step", "sequence", "request", "launch", "overlap"};
-    double *times[] = {&out->step_s, &out->sequence_s, &out->request_s, &out->launch_s,
-                       &out->overlap_s};
-    return roof_list_pairs(text, ROOF_KEY("host_time"), names, COUNT(names), take_time, times,
-                           error);
+    static const char *const names[] = {"step",   "sequence", "request", "front",
+                                        "launch", "latent",   "overlap"};
+    double *times[] = {&out->step_s,   &out->sequence_s, &out->request_s, &out->front_s,
+                       &out->launch_s, &out->latent_s,   &out->overlap_s};
+    TRY(roof_list_pairs(text, ROOF_KEY("host_time"), names, COUNT(names), take_time, times, error));
+    return out->front_s <= out->request_s
+               ? ROOF_OK
+               : roof_error_set(error, ROOF_USAGE,
+                                ROOF_KEY("host_time") ": front is a part of request, so it must "
+                                                      "not be longer");
 }
 
 /* Reads the times of a host, which all stacks then have. */

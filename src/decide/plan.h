@@ -43,6 +43,7 @@ enum roof_plan_rejection {
     ROOF_REJECTED_NATIVE,  /**< a product runs at a wider format */
     ROOF_REJECTED_SPLIT,   /**< the split does not divide the model */
     ROOF_REJECTED_FIGURE,  /**< a figure of the device is unknown: a link, or an energy */
+    ROOF_REJECTED_COPIES,  /**< no copies for prefill and for decode fill the devices */
     ROOF_REJECTED_MEMORY,  /**< does not fit, or the capacity is unknown */
     ROOF_REJECTED_UNKNOWN, /**< an operator has no time of the plan's basis */
     ROOF_REJECTED_LIMIT,   /**< misses one or more limits */
@@ -82,6 +83,7 @@ struct roof_plan_prefill {
     double link;           /**< byte/s of each device and direction */
     bool network;          /**< the link connects nodes; otherwise devices of a node */
     double transfer_s;     /**< the time of one prompt over the link */
+    double again_s;        /**< the step that computes the first token again; 0: there is none */
     double requests;       /**< prompts/s that all prefill copies can take */
     double served;         /**< requests/s that all decode copies can take */
     double bound_requests; /**< both at the bounds */

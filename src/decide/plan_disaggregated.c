@@ -251,11 +251,11 @@ static double copies_of(const struct roof_plan *plan)
     return (double)plan->split.attention_dp;
 }
 
-/* Returns the time from the arrival of a cache to the first token. Some engines compute that token
- * again in the decoding copy and others transfer it, so the bound does not include it. */
-static double first_step(const struct roof_plan *decode)
+/* Tells whether the decode copy computes the first token again. Bounds hold for all engines, and
+ * some pass it on. */
+static bool computes_again(const struct roof_plan *decode, const struct roof_engines *engines)
 {
-    return decode->basis == ROOF_PLAN_BOUND ? 0 : decode->step_s;
+    return decode->basis != ROOF_PLAN_BOUND && (engines->passing >> decode->stack & 1U) == 0;
 }
 
 /* Returns how long a prompt occupies a copy; the host work of the engine before the first step
@@ -287,7 +287,7 @@ static struct roof_share share_of(const struct half *prefill, const struct half 
 /* Sets the transfer of a prompt between two halves; false if the link is unknown. */
 static bool set_way(struct roof_plan_prefill *out, const struct half *prefill,
                     const struct half *decode, int64_t devices,
-                    const struct roof_hardware *hardware)
+                    const struct roof_hardware *hardware, const struct roof_engines *engines)
 {
     struct roof_link link;
     const struct roof_split *const from = &prefill->plan.split;
@@ -305,6 +305,7 @@ static bool set_way(struct roof_plan_prefill *out, const struct half *prefill,
     out->network = roof_several_nodes(hardware, devices);
     out->transfer_s =
         roof_transfer_time(decode->part_bytes, receivers, from->tp * from->pp, link.bytes_per_s);
+    out->again_s = computes_again(&decode->plan, engines) ? decode->plan.step_s : 0;
     return true;
 }
 
@@ -314,12 +315,12 @@ static void set_times(struct roof_plan *p, const struct roof_plan *prefill,
 {
     const double moved = p->prefill.transfer_s;
     const double later = (double)(q->base.generate - 1);
-    const double step = first_step(p);
+    const double step = p->prefill.again_s;
     const double near_s = prefill->ttft_near * prefill->ttft_s + p->near * step;
     p->ttft_s = prefill->ttft_s + moved + step;
     p->ttft_near = near_s / p->ttft_s;
-    p->ttft_low_s = prefill->ttft_low_s + moved + p->step_low_s;
-    p->ttft_high_s = prefill->ttft_high_s + moved + p->step_high_s;
+    p->ttft_low_s = prefill->ttft_low_s + moved + (step > 0 ? p->step_low_s : 0);
+    p->ttft_high_s = prefill->ttft_high_s + moved + (step > 0 ? p->step_high_s : 0);
     p->bound_ttft_s = prefill->bound_ttft_s + moved;
     p->e2e_s = p->ttft_s + later * p->tpot_s;
     p->bound_e2e_s = p->bound_ttft_s + later * p->bound_tpot_s;
@@ -361,11 +362,11 @@ static bool join(struct roof_plan *out, const struct half *prefill, const struct
     struct roof_plan_prefill way = d->prefill;
     if (engines == 0 || d->stack != prefill->plan.stack ||
         prefill->devices + decode->devices > devices ||
-        !set_way(&way, prefill, decode, devices, q->hardware[d->hardware])) {
+        !set_way(&way, prefill, decode, devices, q->hardware[d->hardware], q->engines)) {
         return false;
     }
     struct roof_share share =
-        share_of(prefill, decode, busy_s(&prefill->plan, q), first_step(d), d->tpot_s, &way, q);
+        share_of(prefill, decode, busy_s(&prefill->plan, q), way.again_s, d->tpot_s, &way, q);
     share.devices = devices;
     const int64_t copies = roof_prefill_copies(&share);
     if (copies == 0) { /* the usual case, in which no plan is made */
@@ -449,6 +450,16 @@ static void link_sizes(struct halves *list)
     }
 }
 
+/* Tells whether the reason is known why a half has no copies. */
+static bool any_rejected(const struct roof_disaggregated *out)
+{
+    int i = 0;
+    while (i < ROOF_REJECTED_COUNT && out->rejected[i] == 0) {
+        i++;
+    }
+    return i < ROOF_REJECTED_COUNT;
+}
+
 static enum roof_status run(struct search *s, const struct roof_plan *plan)
 {
     const struct roof_plan_problem *const q = s->problem;
@@ -468,10 +479,12 @@ static enum roof_status run(struct search *s, const struct roof_plan *plan)
             TRY(add_best(s, i, q->devices[n]));
         }
     }
-    if (s->out->count == 0) { /* the link is unknown, or copies of both kinds are too large */
+    if (s->out->count == 0) {
         const bool linked = roof_hardware_link(&link, q->hardware[plan->hardware], (double)most, 2,
                                                NULL) == ROOF_OK;
-        s->out->rejected[linked ? ROOF_REJECTED_SPLIT : ROOF_REJECTED_FIGURE]++;
+        const bool both = s->prefills.count > 0 && s->decodes.count > 0;
+        s->out->rejected[ROOF_REJECTED_FIGURE] += !linked;
+        s->out->rejected[ROOF_REJECTED_COPIES] += linked && (both || !any_rejected(s->out));
     }
     return ROOF_OK;
 }

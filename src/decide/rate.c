@@ -187,6 +187,7 @@ static enum roof_status open_trial(struct trial *t, const struct roof_rate_probl
     }
     t->inputs = *problem->load;
     t->inputs.limits.budget = way->chunk;
+    t->inputs.limits.passes_first_token = !(plan->prefill.again_s > 0);
     t->arrivals = *problem->load->arrivals;
     t->arrivals.rate = rate;
     t->inputs.arrivals = &t->arrivals;

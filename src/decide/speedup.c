@@ -184,9 +184,8 @@ static enum roof_status take_apart(struct roof_speedup_row *row, const struct si
 
 static enum roof_status differ(struct roof_error *error)
 {
-    return roof_error_set(
-        error, ROOF_USAGE,
-        "both sides of a speedup need the same workload, and one phase of a model");
+    return roof_error_set(error, ROOF_USAGE,
+                          "both sides of a comparison must have the same workload");
 }
 
 static enum roof_status add_row(struct roof_speedup *out, const char *name, double count,
@@ -210,7 +209,7 @@ static enum roof_status add_rows(struct roof_speedup *out, const struct roof_mod
                                  const struct roof_model_prediction *b, struct roof_error *error)
 {
     int64_t left[ROOF_GRAPH_MAX] = {0};
-    int64_t unpaired = a->count > 0 ? 0 : 1;
+    int64_t unpaired = 0;
     for (size_t k = 0; k < b->count; k++) {
         left[k] = b->node[k].node.count;
     }
@@ -256,6 +255,12 @@ enum roof_status roof_speedup(struct roof_speedup *out, const struct roof_speedu
     out->total.expected_to_bottleneck = after->expected_bottleneck;
     if ((a == NULL) != (b == NULL)) {
         return differ(error);
+    }
+    if (a != NULL && (a->count == 0 || b->count == 0)) {
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("explain") " compares one phase: replace " ROOF_KEY("prompt") " and " ROOF_KEY(
+                "generate") " by " ROOF_KEY("phase") " and " ROOF_KEY("context"));
     }
     if (a == NULL) {
         const struct sides sides = {.from = before, .to = after};

@@ -40,40 +40,43 @@ _Static_assert(COUNT(synonyms) <= ROOF_SYNONYMS_MAX, "callers have room for all 
 
 /* Ambiguous words, which are refused, and their most likely meaning. The first row whose option the
  * command accepts counts. */
-static const struct {
-    const char *word;
-    size_t input;
-} meant[] = {
-    {"batch", ROOF_INPUT_CONCURRENCY},
-    {"devices", ROOF_INPUT_TP},
-    {"gpus", ROOF_INPUT_TP},
-    {"users", ROOF_INPUT_CONCURRENCY},
-    {"users", ROOF_DIM_BATCH},
-    {"num-users", ROOF_INPUT_CONCURRENCY},
-    {"num-users", ROOF_DIM_BATCH},
-    {"concurrency", ROOF_DIM_BATCH},
-    {"max-concurrency", ROOF_INPUT_CONCURRENCY},
-    {"max-concurrency", ROOF_DIM_BATCH},
-    {"context-length", ROOF_INPUT_CONTEXT},
-    {"seq-len", ROOF_INPUT_CONTEXT},
-    {"ctx-size", ROOF_INPUT_CONTEXT},
-    {"max-tokens", ROOF_INPUT_GENERATE},
-    {"n-predict", ROOF_INPUT_GENERATE},
-    {"precision", ROOF_INPUT_FORMATS},
-    {"p", ROOF_INPUT_FORMATS},
-    {"weights", ROOF_INPUT_FORMATS},
-    {"w", ROOF_INPUT_FORMATS},
-    {"dtype", ROOF_INPUT_PRECISION_BOTH},
-    {"dtype", ROOF_INPUT_FORMATS},
-    {"quantization", ROOF_INPUT_PRECISION_BOTH},
-    {"quantization", ROOF_INPUT_FORMATS},
-    {"formats", ROOF_INPUT_PRECISION_BOTH},
-    {"device", ROOF_INPUT_HARDWARE},
-    {"nodes", ROOF_DIM_DEVICES},
-    {"num-devices", ROOF_DIM_DEVICES},
-    {"total-gpus", ROOF_DIM_DEVICES},
-    {"engine", ROOF_INPUT_STACK},
-    {"stack", ROOF_INPUT_ENGINE},
+static const struct roof_word meant[] = {
+    {"batch", ROOF_INPUT_CONCURRENCY, NULL},
+    {"devices", ROOF_INPUT_TP, NULL},
+    {"gpus", ROOF_INPUT_TP, NULL},
+    {"users", ROOF_INPUT_CONCURRENCY, NULL},
+    {"users", ROOF_DIM_BATCH, NULL},
+    {"num-users", ROOF_INPUT_CONCURRENCY, NULL},
+    {"num-users", ROOF_DIM_BATCH, NULL},
+    {"concurrency", ROOF_DIM_BATCH, NULL},
+    {"max-concurrency", ROOF_INPUT_CONCURRENCY, NULL},
+    {"max-concurrency", ROOF_DIM_BATCH, NULL},
+    {"context-length", ROOF_INPUT_CONTEXT, NULL},
+    {"seq-len", ROOF_INPUT_CONTEXT, NULL},
+    {"ctx-size", ROOF_INPUT_CONTEXT, NULL},
+    {"max-tokens", ROOF_INPUT_GENERATE, NULL},
+    {"n-predict", ROOF_INPUT_GENERATE, NULL},
+    {"precision", ROOF_INPUT_FORMATS, NULL},
+    {"p", ROOF_INPUT_FORMATS, NULL},
+    {"weights", ROOF_INPUT_FORMATS, NULL},
+    {"w", ROOF_INPUT_FORMATS, NULL},
+    {"dtype", ROOF_INPUT_PRECISION_BOTH, NULL},
+    {"dtype", ROOF_INPUT_FORMATS, NULL},
+    {"quantization", ROOF_INPUT_PRECISION_BOTH, NULL},
+    {"quantization", ROOF_INPUT_FORMATS, NULL},
+    {"formats", ROOF_INPUT_PRECISION_BOTH, NULL},
+    {"device", ROOF_INPUT_HARDWARE, NULL},
+    {"nodes", ROOF_DIM_DEVICES, NULL},
+    {"num-devices", ROOF_DIM_DEVICES, NULL},
+    {"total-gpus", ROOF_DIM_DEVICES, NULL},
+    {"engine", ROOF_INPUT_STACK, NULL},
+    {"stack", ROOF_INPUT_ENGINE, NULL},
+    {"disaggregated", ROOF_INPUT_KIND, " disaggregated"},
+    {"disaggregated", ROOF_INPUT_PREFILL_COPIES, NULL},
+    {"disaggregation", ROOF_INPUT_KIND, " disaggregated"},
+    {"disaggregation", ROOF_INPUT_PREFILL_COPIES, NULL},
+    {"disagg", ROOF_INPUT_KIND, " disaggregated"},
+    {"disagg", ROOF_INPUT_PREFILL_COPIES, NULL},
 };
 
 const struct roof_synonym *roof_synonyms(size_t *count)
@@ -94,14 +97,14 @@ const struct roof_synonym *roof_synonym_of(const char *option, enum roof_command
     return NULL;
 }
 
-size_t roof_word_meant(const char *word, enum roof_command command)
+const struct roof_word *roof_word_meant(const char *word, enum roof_command command)
 {
     for (size_t i = 0; i < COUNT(meant); i++) {
         if (strcmp(meant[i].word, word) == 0 && roof_input_allowed(meant[i].input, command)) {
-            return meant[i].input;
+            return &meant[i];
         }
     }
-    return ROOF_INPUT_COUNT;
+    return NULL;
 }
 
 const struct roof_synonym *roof_synonym_of_key(const char *key)

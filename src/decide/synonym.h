@@ -29,8 +29,15 @@ const struct roof_synonym *roof_synonym_of(const char *option, enum roof_command
  * there is none. */
 const struct roof_synonym *roof_synonym_of_key(const char *key);
 
-/* Returns the likely option for an ambiguous word in a command; ROOF_INPUT_COUNT: none. */
-size_t roof_word_meant(const char *word, enum roof_command command);
+/* An ambiguous word, which commands refuse, and the option that it may mean. */
+struct roof_word {
+    const char *word;  /* as spelled after "--" */
+    size_t input;      /* the option */
+    const char *value; /* its value, after a blank; NULL: the user chooses one */
+};
+
+/* Returns the likely meaning of an ambiguous word in a command; NULL: none. */
+const struct roof_word *roof_word_meant(const char *word, enum roof_command command);
 
 /* Writes the value of the option for a value of the synonym. */
 enum roof_status roof_synonym_value(struct roof_text *out, const struct roof_synonym *synonym,

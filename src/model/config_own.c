@@ -320,8 +320,9 @@ static enum roof_status read_zero_experts(struct roof_model *m, const struct con
     }
     m->top_k = m->top_k * m->experts / all;
     if (m->zero_experts > 0 && *c->model->notes == NULL) {
-        roof_model_note(c->model, "the experts of a token are an average: it also chooses experts "
-                                  "that compute nothing, which do not count");
+        roof_model_note(
+            c->model, "the experts per token are an average, because a token also chooses experts "
+                      "that compute nothing");
     }
     return ROOF_OK;
 }

@@ -72,7 +72,9 @@ struct roof_host_time {
     double step_s;     /**< of each step; no kernel runs beside it */
     double sequence_s; /**< of each sequence in a step; no kernel runs beside it */
     double request_s;  /**< of each request, before its first step */
+    double front_s;    /**< the part of request_s in which one request is handled at a time */
     double launch_s;   /**< of each kernel of a step with prompts, beside those before it */
+    double latent_s;   /**< launch_s of models with latent attention, if that is longer */
     double overlap_s;  /**< by which a kernel begins before the last one ends, where devices can */
 };
 

@@ -464,22 +464,24 @@ static double add_host(struct roof_pass *pass, double launches, const struct roo
 
 /* Returns the effect of the engine of a stack on a stage. */
 static struct engine_part engine_of(const struct roof_scenario *s, int64_t stack, double host_s,
-                                    double launches, bool overlaps)
+                                    double launches, bool overlaps, bool latent)
 {
     const struct roof_host_time *const host = &s->host_time[stack];
     const bool prompts = s->phase != ROOF_PHASE_DECODE;
     return (struct engine_part){
         .alone_s = host_s + roof_scenario_host_s(s, (enum roof_stack)stack) / (double)s->pp,
         .launches = prompts ? launches : 0,
-        .launch_s = host->launch_s,
+        .launch_s = latent ? fmax(host->launch_s, host->latent_s) : host->launch_s,
         .overlap_s = overlaps ? host->overlap_s : 0};
 }
 
 /* Adds a stage to a pass of each stack, which differ only in expected times; returns its bound.
  * Without a memo there is only the stack of the scenario. */
 static double add_costed(struct roof_pass *pass, const struct costed *stage,
-                         const struct roof_scenario *s, const struct source *from)
+                         const struct roof_model *model, const struct roof_scenario *s,
+                         const struct source *from)
 {
+    const bool latent = model->kv_lora_rank > 0 && s->phase != ROOF_PHASE_ENCODE;
     const double launches = launches_of(stage, s);
     struct stage sum = {.time_s = add_host(pass, launches, s)};
     const double host_s = sum.time_s;
@@ -492,7 +494,7 @@ static double add_costed(struct roof_pass *pass, const struct costed *stage,
     for (size_t n = 0; n < stage->stacks; n++) {
         const int64_t stack =
             from->memo == NULL ? s->common.stack : (int64_t)from->stacks->stack[n];
-        const struct engine_part engine = engine_of(s, stack, host_s, launches, overlaps);
+        const struct engine_part engine = engine_of(s, stack, host_s, launches, overlaps, latent);
         add_expected(&pass[n].expected, stage, n, &engine);
     }
     return sum.time_s;
@@ -525,7 +527,7 @@ static enum roof_status run_stages(struct roof_pass *out, const struct roof_mode
             TRY(find_costs(&here, from, error));
         }
         const double slowest = out->bound.slowest_s;
-        const double time = add_costed(out, &here, s, from);
+        const double time = add_costed(out, &here, model, s, from);
         if (kept != NULL && (stage == 0 || time > slowest)) {
             count_for_device(kept, &here.graph, here.index);
         }
@@ -706,7 +708,7 @@ static enum roof_status run_predictor(struct roof_pass *out, const struct roof_s
     const struct source from = {.hardware = hardware};
     TRY(roof_graph_predictor(&module.graph, s->draft, &d, node_size(hardware), error));
     TRY(find_costs(&module, &from, error));
-    add_costed(out, &module, &d, &from);
+    add_costed(out, &module, s->draft, &d, &from);
     out->kv_bytes = modules * graph->kv_bytes;
     out->weights_bytes = 0;
     for (size_t i = 0; i < graph->count; i++) {

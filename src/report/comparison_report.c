@@ -523,7 +523,9 @@ static void text_legend(struct roof_text *out)
         "\nMAPE, median, p90: errors of expected times (mean, median, and 90th percentile).\nideal "
         "MAPE: that of the lower bounds. bias: mean of expected / measured - 1; above 0: too "
         "slow.\nin band: measured within the 80% interval. below: measured faster than the lower "
-        "bound.\nA rate counts as the time of a token. -f csv prints every row.\n");
+        "bound.\nskipped: rows with an error, or on an unknown device. A rate counts as the time "
+        "of a "
+        "token.\n-f csv prints every row.\n");
 }
 
 /* No cache makes a kernel faster than its bound by this factor. */

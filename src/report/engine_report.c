@@ -2,6 +2,7 @@
 #include "report/engine_report.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -126,7 +127,7 @@ static void put_scheduler(struct roof_text *out, const struct roof_engine_schedu
         return;
     }
     roof_text_printf(
-        out, "\nscheduler, by default\n  %s\n  %s\n  %s\n  %s\n  %s\n",
+        out, "\nscheduler, by default\n  %s\n  %s\n  %s\n  %s\n  %s\n  %s\n",
         s->mixes ? "prefill and decode share steps" : "prefill has separate steps",
         s->counts_decode ? "the token budget of a step counts all tokens"
                          : "the token budget of a step counts prompt tokens only",
@@ -134,7 +135,9 @@ static void put_scheduler(struct roof_text *out, const struct roof_engine_schedu
                     : "a request starts only when the KV cache has room for all its tokens",
         s->keeps_prefixes ? "prefixes are cached" : "prefixes are not cached",
         s->ahead ? "a step is scheduled while the previous one runs"
-                 : "a step is scheduled after the previous one ends");
+                 : "a step is scheduled after the previous one ends",
+        s->passes_first_token ? "the first token of a prefill copy comes with its KV cache"
+                              : "a decode copy computes the first token of a prefill copy again");
     for (size_t i = 0; i < s->count; i++) {
         const struct roof_engine_defaults *const d = &s->defaults[i];
         char memory[ROOF_QUANTITY_SIZE];
@@ -155,7 +158,9 @@ static void put_hosts(struct roof_text *out, const struct roof_engine *e)
     char step[ROOF_QUANTITY_SIZE];
     char sequence[ROOF_QUANTITY_SIZE];
     char request[ROOF_QUANTITY_SIZE];
+    char front[ROOF_QUANTITY_SIZE];
     char launch[ROOF_QUANTITY_SIZE];
+    char latent[ROOF_QUANTITY_SIZE];
     char overlap[ROOF_QUANTITY_SIZE];
     roof_text_put(out, e->hosts == 0 ? "" : "\nhost time, by version (--host-time)\n");
     for (size_t i = 0; i < e->hosts; i++) {
@@ -164,10 +169,18 @@ static void put_hosts(struct roof_text *out, const struct roof_engine *e)
                          roof_format_quantity(step, h->time.step_s, ROOF_UNIT_MICROSECONDS),
                          roof_format_quantity(sequence, h->time.sequence_s, ROOF_UNIT_MICROSECONDS),
                          roof_format_quantity(request, h->time.request_s, ROOF_UNIT_MILLISECONDS));
-        if (h->time.launch_s > 0 || h->time.overlap_s > 0) {
+        if (h->time.front_s > 0) {
+            roof_text_printf(out, "    requests: one at a time for %s of it\n",
+                             roof_format_quantity(front, h->time.front_s, ROOF_UNIT_MILLISECONDS));
+        }
+        if (h->time.launch_s > 0 || h->time.latent_s > 0 || h->time.overlap_s > 0) {
             roof_text_printf(
-                out, "    kernels: %s to launch each where a step has prompts, overlap %s\n",
+                out,
+                "    kernels: %s to launch each where a step has prompts (%s with latent "
+                "attention), overlap %s\n",
                 roof_format_quantity(launch, h->time.launch_s, ROOF_UNIT_MICROSECONDS),
+                roof_format_quantity(latent, fmax(h->time.launch_s, h->time.latent_s),
+                                     ROOF_UNIT_MICROSECONDS),
                 roof_format_quantity(overlap, h->time.overlap_s, ROOF_UNIT_MICROSECONDS));
         }
         put_folded(out, 4, "", h->source);
@@ -311,6 +324,7 @@ static void json_scheduler(struct roof_text *out, const struct roof_engine_sched
     json_flag(out, "preempts", s->preempts);
     json_flag(out, "keeps_prefixes", s->keeps_prefixes);
     json_flag(out, "ahead", s->ahead);
+    json_flag(out, "passes_first_token", s->passes_first_token);
     roof_text_put(out, "\"defaults\": [");
     for (size_t i = 0; i < s->count; i++) {
         const struct roof_engine_defaults *const d = &s->defaults[i];
@@ -337,8 +351,12 @@ static void json_hosts(struct roof_text *out, const struct roof_engine *e)
         roof_text_number(out, roof_given(h->time.sequence_s, ROOF_UNIT_MICROSECONDS));
         roof_text_put(out, ", \"request_ms\": ");
         roof_text_number(out, roof_given(h->time.request_s, ROOF_UNIT_MILLISECONDS));
+        roof_text_put(out, ", \"front_ms\": ");
+        roof_text_number(out, roof_given(h->time.front_s, ROOF_UNIT_MILLISECONDS));
         roof_text_put(out, ", \"launch_us\": ");
         roof_text_number(out, roof_given(h->time.launch_s, ROOF_UNIT_MICROSECONDS));
+        roof_text_put(out, ", \"latent_us\": ");
+        roof_text_number(out, roof_given(h->time.latent_s, ROOF_UNIT_MICROSECONDS));
         roof_text_put(out, ", \"overlap_us\": ");
         roof_text_number(out, roof_given(h->time.overlap_s, ROOF_UNIT_MICROSECONDS));
         json_text(out, "source", h->source);

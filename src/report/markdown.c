@@ -125,9 +125,7 @@ void roof_markdown_number(struct roof_markdown_table *g, double value)
 
 void roof_markdown_put_rate(struct roof_text *out, double flops_per_s)
 {
-    const bool some = flops_per_s > 0;
-    roof_markdown_put_quantity(out, some ? flops_per_s : ROOF_UNKNOWN, ROOF_UNIT_FLOPS);
-    roof_text_put(out, some ? "/s" : "");
+    roof_markdown_put_quantity(out, flops_per_s > 0 ? flops_per_s : ROOF_UNKNOWN, ROOF_UNIT_TFLOPS);
 }
 
 /* Returns the length of the start of a text that has no special meaning in a Markdown link. */

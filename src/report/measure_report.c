@@ -115,9 +115,11 @@ static void put_unfitted(struct roof_text *out, const struct roof_power_term *po
         roof_text_put(
             out, "  power    energies per byte and FLOP are left out: no positive values fit\n");
     } else if (power->rows > 0) {
-        roof_text_printf(out,
-                         "  power    energies per byte and FLOP left out: %.0f%% off on average\n",
-                         100 * power->error);
+        roof_text_printf(
+            out,
+            "  power    energies per byte and FLOP are left out: their fit is off by %.0f%% on "
+            "average\n",
+            100 * power->error);
     }
 }
 

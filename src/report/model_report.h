@@ -20,6 +20,8 @@ void roof_model_report_scenario(struct roof_text *out,
 /** Writes the format of a model's weights, or the layout that sets them: "weights as in q4_k_m". */
 void roof_model_report_weights(struct roof_text *out, const struct roof_model *model,
                                const struct roof_formats *formats);
+/** Tells whether the prediction leaves out the quantisation of the checkpoint. */
+bool roof_model_report_unquantized(const struct roof_model_prediction *model_prediction);
 /** Writes the formats: "weights fp8_e4m3, activations fp8_e4m3, out bf16, kv bf16". */
 void roof_model_report_formats(struct roof_text *out,
                                const struct roof_model_prediction *model_prediction);

@@ -61,10 +61,11 @@ static void put_expected(struct roof_text *out, const struct roof_plan *plan, co
     roof_text_printf(out, "\n               %s per token%s\n",
                      roof_format_quantity(tpot, plan->tpot_s, ROOF_UNIT_MILLISECONDS), note);
     put_rates(out, plan);
-    roof_text_printf(out, "  lower bound: first token %s%s, %s per token\n",
-                     roof_format_quantity(ttft, plan->bound_ttft_s, ROOF_UNIT_MILLISECONDS),
-                     plan->prefill.copies > 0 ? " (without a decode step)" : "",
-                     roof_format_quantity(tpot, plan->bound_tpot_s, ROOF_UNIT_MILLISECONDS));
+    roof_text_printf(
+        out, "  lower bound: first token %s%s, %s per token\n",
+        roof_format_quantity(ttft, plan->bound_ttft_s, ROOF_UNIT_MILLISECONDS),
+        plan->prefill.copies > 0 && plan->prefill.again_s > 0 ? " (without a decode step)" : "",
+        roof_format_quantity(tpot, plan->bound_tpot_s, ROOF_UNIT_MILLISECONDS));
 }
 
 /* Writes the times of the best plan if they are bounds, and why. */
@@ -139,7 +140,7 @@ static void put_way(struct roof_text *out, const struct roof_plan *plan,
     roof_text_printf(out, ", %s of KV cache sent in %s%s",
                      roof_format_quantity(bytes, way->kv_bytes, ROOF_UNIT_BYTES),
                      roof_format_quantity(transfer, way->transfer_s, ROOF_UNIT_MILLISECONDS),
-                     plan->basis == ROOF_PLAN_BOUND ? "" : ", one decode step");
+                     way->again_s > 0 ? ", one decode step" : "");
     roof_text_fold(out, line, 15);
     roof_text_printf(
         out,
@@ -231,8 +232,7 @@ static void put_shipped(struct roof_text *out, const struct roof_plan_problem *p
     const struct roof_hardware *const product =
         problem->product == NULL ? NULL : problem->product[h];
     const size_t from = out->length;
-    roof_text_printf(out, "  note:        %s has the figures of the source documents; ",
-                     hardware->id);
+    roof_text_printf(out, "  note:        %s has " ROOF_REPORT_DOCUMENTS "; ", hardware->id);
     if (roof_report_is_other(hardware, product)) {
         roof_text_put(out, "the shipping product has ");
         roof_report_published_words(out, hardware, product);
@@ -629,8 +629,8 @@ static void put_halves(struct roof_text *out, const struct roof_plan *plan,
     roof_plan_scenarios(&scenario[0], &scenario[1], &half, &decode);
     put_command(out, row, &decode, &scenario[1]);
     roof_text_put(
-        out, "and its memory at the end of its requests (the plan has the larger memory of both "
-             "kinds):\n");
+        out, "The memory of a decoding copy at the end of its requests (the plan names that of the "
+             "kind that\nneeds more):\n");
     decode.base.context = problem->base.prompt + problem->base.generate;
     roof_plan_scenarios(&scenario[0], &scenario[1], &half, &decode);
     put_command(out, row, &decode, &scenario[1]);
@@ -644,10 +644,10 @@ void roof_plan_put_commands(struct roof_text *out, const struct roof_plan *plan,
     struct roof_plan_row row;
     roof_plan_name(&row, plan, 1, problem);
     const bool halves = plan->prefill.copies > 0;
-    roof_text_printf(out,
-                     "\nReproduce %s(with the same --set and --calibration, if you gave any)%s:\n",
-                     halves ? "a copy of each kind " : "",
-                     halves ? ";\ntheir tokens/s per user leave out the first token" : "");
+    roof_text_printf(
+        out, "\nReproduce %s(with the same --set and --calibration, if you gave any)%s:\n",
+        halves ? "a copy of each kind " : "",
+        halves ? ".\nThe tokens/s per user of these commands leave out the first token" : "");
     if (plan->prefill.copies > 0) {
         put_halves(out, plan, &row, problem);
     } else if (problem->base.generate > 0) {

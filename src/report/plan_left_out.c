@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "base/shell.h"
@@ -179,7 +180,16 @@ static bool fits_unknown(const struct roof_plan_answer *answer)
     return unknown;
 }
 
-#define LEFT_OUT "\nPlans left out\n"
+/* Begins the table after an empty line, unless it has begun. */
+static void begin_left_out(struct roof_text *out, bool *begun)
+{
+    if (*begun) {
+        return;
+    }
+    *begun = true;
+    const bool apart = out->length > 1 && strcmp(out->data + out->length - 2, "\n\n") == 0;
+    roof_text_put(out, apart ? "Plans left out\n" : "\nPlans left out\n");
+}
 
 void roof_plan_put_rejected(struct roof_text *out, const struct roof_plan_answer *answer)
 {
@@ -190,24 +200,23 @@ void roof_plan_put_rejected(struct roof_text *out, const struct roof_plan_answer
     for (int i = 0; i < ROOF_REJECTED_COUNT; i++) {
         const bool told = i == ROOF_REJECTED_LIMIT && one_limit(plans);
         if (plans->rejected[i] > 0 && !told) {
+            begin_left_out(out, &begun);
             roof_text_printf(
-                out, "%s  %8zu  %s\n", begun ? "" : LEFT_OUT, plans->rejected[i],
+                out, "  %8zu  %s\n", plans->rejected[i],
                 i == ROOF_REJECTED_MEMORY && fits_unknown(answer)
                     ? "the memory of the device is unknown"
                     : roof_plan_reason(reason, (enum roof_plan_rejection)i, plans, problem));
-            begun = true;
         }
     }
     for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
         const enum roof_plan_limit limit = (enum roof_plan_limit)i;
         if (plans->missed[i] > 0) {
             const bool all = one_limit(plans);
-            roof_text_printf(out, "%s  %8zu  %s the limit on %s (", begun ? "" : LEFT_OUT,
-                             plans->missed[i], all ? "misses" : "of these miss",
-                             roof_plan_limit_name(limit));
+            begin_left_out(out, &begun);
+            roof_text_printf(out, "  %8zu  %s the limit on %s (", plans->missed[i],
+                             all ? "misses" : "of these miss", roof_plan_limit_name(limit));
             put_limit(out, limit, problem->limit[i]);
             roof_text_put(out, all ? ")" : ") alone");
-            begun = true;
             if (is_told(&plans->nearest[i], answer)) {
                 roof_text_put(out, "\n");
                 continue;
@@ -298,7 +307,12 @@ static void put_changes(struct roof_text *out, const struct roof_plan_answer *an
     }
     for (size_t i = 0; i < s->changes; i++) {
         const size_t line = out->length;
-        roof_text_printf(out, "  %" PRId64 " would with --%s: ", s->wanted, s->change[i].option);
+        roof_text_printf(out, "  With --%s, ", s->change[i].option);
+        if (s->wanted > 1) {
+            roof_text_printf(out, "%" PRId64 " or more do: ", s->wanted);
+        } else {
+            roof_text_put(out, "requests do: ");
+        }
         end_with_plan(out, line, &s->change[i].plan, problem);
     }
     roof_text_put(out, s->changes == 0 ? "  No single change of an option helps.\n\n" : "\n");
@@ -376,18 +390,8 @@ static double host_memory_gb(const struct roof_model *model)
     return gb;
 }
 
-/* Writes the lengths of the question as options. */
-static void put_lengths(struct roof_text *out, const struct roof_scenario *s)
-{
-    if (s->generate > 0) {
-        roof_text_printf(out, " --prompt %" PRId64 " --generate %" PRId64, s->prompt, s->generate);
-    } else {
-        roof_text_printf(out, " --context %" PRId64, s->context);
-    }
-}
-
-/* Writes the command that offloads to a usual host, if the memory of a single device is too small
- * and an engine supports it. */
+/* Writes the options that offload to a usual host, if the memory of a single device is too small
+ * and an engine supports it. Where plans fit but miss a limit, a slower host would not help. */
 static void put_host(struct roof_text *out, const struct roof_plan_answer *answer)
 {
     const struct roof_plan_problem *const problem = &answer->problem;
@@ -398,29 +402,29 @@ static void put_host(struct roof_text *out, const struct roof_plan_answer *answe
     while (i < engines->count && (engines->offload >> i & 1U) == 0) {
         i++;
     }
-    if (!alone || !lacks_memory(answer) || i == engines->count) {
+    if (!alone || !lacks_memory(answer) || i == engines->count ||
+        answer->plans.rejected[ROOF_REJECTED_LIMIT] > 0) {
         return;
     }
-    roof_text_put(out, "With one device, the host can compute what does not fit (put the GB/s and "
-                       "GB of your host):\n  roofline recommend model ");
-    roof_text_shell_word(out, model->reference == NULL ? model->id : model->reference);
-    roof_text_put(out, " -H ");
-    roof_text_shell_word(out, problem->hardware[0]->reference);
-    put_lengths(out, &problem->base);
-    roof_text_printf(
-        out,
-        " \\\n    --engine %s --offload %s:fit --host-bandwidth " ROOF_HOST_USUAL_GB_PER_S
-        " --host-memory %.0f\n",
-        engines->engine[i].id, model->experts > 0 ? "experts" : "layers", host_memory_gb(model));
+    roof_text_put(out, "With one device, the host can compute what does not fit. Add these options "
+                       "(with the GB/s and\nGB of your host):\n");
+    roof_text_printf(out,
+                     "  --engine %s --offload %s:fit --host-bandwidth " ROOF_HOST_USUAL_GB_PER_S
+                     " --host-memory %.0f\n",
+                     engines->engine[i].id, model->experts > 0 ? "experts" : "layers",
+                     host_memory_gb(model));
 }
 
-/* Notes that the host may have too little memory for what is offloaded, unless some plans fit. */
+/* Notes that the host may have too little memory for what is offloaded, if that is why no plan
+ * fits.
+ */
 static void put_small_host(struct roof_text *out, const struct roof_plan_answer *answer)
 {
     const struct roof_plan_problem *const problem = &answer->problem;
     const struct roof_hardware *const host = problem->base.host;
     if (problem->base.offload == ROOF_OFFLOAD_NONE || host == NULL ||
-        answer->plans.rejected[ROOF_REJECTED_LIMIT] > 0) {
+        answer->plans.rejected[ROOF_REJECTED_LIMIT] > 0 ||
+        answer->plans.rejected[ROOF_REJECTED_MEMORY] == 0) {
         return;
     }
     const double memory = host->figure[ROOF_FIGURE_MEMORY_NOMINAL].value;

@@ -64,14 +64,18 @@ static const char *share_of(char out[ROOF_QUANTITY_SIZE], double saved_s,
 
 /* The least fraction of the saved time that a share shows. */
 #define SHARE_LEAST 0.0005
+/* The least fraction that a balance shows. Below it, a cause against the total changes shares by
+ * little more than their last digits, so a line has shares. */
+#define BALANCE_LEAST 0.02
 
-/* Tells if a cause acts against the total, so that shares of the others exceed 100 %. */
-static bool opposes(const struct roof_gain *gain)
+/* Tells if a cause acts against the total by more than a fraction of it, so that shares of the
+ * others exceed 100 %. */
+static bool opposes(const struct roof_gain *gain, double least)
 {
     const double saved = gain->from_s - gain->to_s;
     bool any = false;
     for (int i = 0; i < ROOF_CAUSE_COUNT; i++) {
-        any = any || gain->saved_s[i] / saved < -SHARE_LEAST;
+        any = any || gain->saved_s[i] / saved < -least;
     }
     return any;
 }
@@ -82,7 +86,7 @@ static void put_balance(struct roof_text *out, const struct roof_gain *gain, con
 {
     const double saved = gain->from_s - gain->to_s;
     const double sign = saved < 0 ? -1 : 1;
-    const double least = 0.02 * fabs(saved);
+    const double least = BALANCE_LEAST * fabs(saved);
     char time[ROOF_QUANTITY_SIZE];
     for (int i = 0; i < ROOF_CAUSE_COUNT; i++) {
         if (sign * gain->saved_s[i] > least) {
@@ -108,7 +112,7 @@ void roof_speedup_report_shares(struct roof_text *out, const struct roof_gain *g
     if (!(fabs(saved) > 0.02 * gain->from_s)) { /* unknown, or too small */
         return;
     }
-    if (opposes(gain)) {
+    if (opposes(gain, BALANCE_LEAST)) {
         put_balance(out, gain, separator);
         return;
     }
@@ -179,8 +183,8 @@ static void put_causes(struct roof_text *out, const struct roof_speedup_row *tot
         roof_text_printf(out, "  %6.2fx  %s\n", real->from_s / real->alone_s[i], meaning[i]);
     }
     roof_text_put(out,
-                  "\nShares are averaged over all orders of the changes; alone: the speedup by "
-                  "this change only.\n");
+                  "\nA share is the mean over all orders in which the changes can be made; alone: "
+                  "the speedup by\nthis change only.\n");
     if (cancels(bound) || cancels(real)) {
         if (expected && cancels(bound)) {
             put_cancelled(out, bound, " of the lower bound");
@@ -188,7 +192,7 @@ static void put_causes(struct roof_text *out, const struct roof_speedup_row *tot
         if (cancels(real)) {
             put_cancelled(out, real, expected ? " of the expected time" : "");
         }
-    } else if (opposes(bound) || opposes(real)) {
+    } else if (opposes(bound, SHARE_LEAST) || opposes(real, SHARE_LEAST)) {
         roof_text_put(out, "A negative share is time lost, so the other shares add up to more than "
                            "100%.\n");
     }

@@ -117,7 +117,7 @@ void roof_survey_put_device(struct roof_text *out, const struct roof_survey *s,
                             const struct roof_survey_about *about)
 {
     static const char *const basis[] = {
-        [ROOF_BASIS_DOCUMENTS] = "figures as the source documents specify them",
+        [ROOF_BASIS_DOCUMENTS] = ROOF_REPORT_DOCUMENTS,
         [ROOF_BASIS_PUBLISHED] = "published figures",
         [ROOF_BASIS_USER] = "figures that a user gives",
     };

@@ -115,12 +115,12 @@ static void put_memory(struct roof_text *out, const struct roof_model_prediction
         roof_text_put(out, "; the capacity of the device is unknown.\n");
         return;
     }
-    roof_text_put(out,
-                  r->fits == ROOF_FIT_YES ? ": it **fits** into " : ": it **does not fit** into ");
+    roof_text_put(out, r->fits == ROOF_FIT_YES ? "; this **fits** into "
+                                               : "; this **does not fit** into ");
     roof_markdown_put_quantity(out, r->memory_capacity_bytes, ROOF_UNIT_CAPACITY);
-    roof_text_put(out, " less ");
+    roof_text_put(out, ", of which ");
     roof_markdown_put_quantity(out, r->scenario.reserve, ROOF_UNIT_FRACTION);
-    roof_text_put(out, " kept free.\n");
+    roof_text_put(out, " is kept free.\n");
 }
 
 /* Says why a column of expected times is empty, or what it is based on. */
@@ -570,10 +570,11 @@ static void put_room(struct roof_text *out, const struct roof_survey_phase *phas
         roof_text_put(out, ".\n");
     }
     if (roof_model_report_crosses(r, &phase->limits)) {
-        roof_text_printf(out,
-                         "At this batch, reading the KV cache takes as many bytes as reading the "
-                         "weights from context %.0f on.\n",
-                         phase->limits.kv_crossover_context);
+        roof_text_printf(
+            out,
+            "At this batch, the KV cache takes more reads than the weights from context "
+            "%.0f on.\n",
+            phase->limits.kv_crossover_context);
     }
 }
 

@@ -135,7 +135,9 @@ void roof_deployment_limit(struct roof_scheduler_limits *limits,
         limits->ahead && !deployment->bound; /* lower bounds have no host work to run ahead of */
     if (limits->engine_overhead) {
         const struct roof_scenario *const s = &deployment->scenario;
-        limits->overhead_s = deployment->bound ? 0 : s->host_time[s->common.stack].request_s;
+        const struct roof_host_time *const host = &s->host_time[s->common.stack];
+        limits->overhead_s = deployment->bound ? 0 : host->request_s;
+        limits->front_s = deployment->bound ? 0 : host->front_s;
     }
 }
 
@@ -182,8 +184,7 @@ enum roof_status roof_deployment_transfer(struct roof_transfer *out,
                   tokens,
         .receive_s = part / link.bytes_per_s / tokens,
         .senders = (size_t)from->attention_dp,
-        .receivers = (size_t)to->attention_dp,
-        .again = !decode->bound};
+        .receivers = (size_t)to->attention_dp};
     return ROOF_OK;
 }
 
@@ -247,6 +248,7 @@ void roof_deployments_use(struct roof_simulation_inputs *inputs, struct roof_dep
         p->table = of->prefill.table;
         p->limits = limits;
         p->limits.timeline_passes_cache = true;
+        p->transfer.again = !of->copy.bound && !inputs->limits.passes_first_token;
         roof_deployment_limit(&p->limits, &of->prefill);
         inputs->limits.separates =
             false; /* a first token that is computed again shares steps with decoding */

@@ -725,13 +725,16 @@ enum roof_status roof_scheduler_put(struct roof_scheduler *s, const struct roof_
 enum roof_status roof_scheduler_push(struct roof_scheduler *s, uint64_t number,
                                      const struct roof_arrival *arrival, struct roof_error *error)
 {
+    const double began_s =
+        s->limits.front_s > 0 ? later(s->front_s, arrival->time_s) : arrival->time_s;
+    s->front_s = began_s + s->limits.front_s;
     const struct roof_served request = {.number = number,
                                         .arrival_s = arrival->time_s,
                                         .prompt = arrival->prompt,
                                         .generate = arrival->generate,
                                         .elsewhere = arrival->elsewhere,
                                         .ids = arrival->ids,
-                                        .ready_s = arrival->time_s + s->limits.overhead_s,
+                                        .ready_s = began_s + s->limits.overhead_s,
                                         .scheduled_s = ROOF_UNKNOWN,
                                         .prefilled_s = ROOF_UNKNOWN,
                                         .moved_s = ROOF_UNKNOWN,

@@ -29,14 +29,16 @@ struct roof_scheduler_limits {
     /* Step times alone in the pipeline, borrowed; NULL with one stage. The table that the scheduler
      * is opened with has S times the slowest stage. */
     struct roof_step_table *path;
-    int64_t budget;         /* most prompt tokens in a step, or ROOF_BUDGET_WHOLE */
-    bool budget_has_decode; /* decode tokens count towards the budget */
-    bool separates;         /* prompts have separate steps, which run before decode steps */
-    bool ahead;             /* a step is scheduled while the previous one runs */
-    int64_t interval;       /* steps without prompts before it looks for requests again; 0: one */
-    bool reserves;          /* a request is admitted only if all its tokens will fit */
-    int64_t sequences;      /* most running sequences */
-    int64_t blocks;         /* of the KV cache; 0: unlimited */
+    int64_t budget;          /* most prompt tokens in a step, or ROOF_BUDGET_WHOLE */
+    bool budget_has_decode;  /* decode tokens count towards the budget */
+    bool separates;          /* prompts have separate steps, which run before decode steps */
+    bool passes_first_token; /* with prefill copies: it comes with the cache; otherwise the decode
+                                copy computes it again */
+    bool ahead;              /* a step is scheduled while the previous one runs */
+    int64_t interval;        /* steps without prompts before it looks for requests again; 0: one */
+    bool reserves;           /* a request is admitted only if all its tokens will fit */
+    int64_t sequences;       /* most running sequences */
+    int64_t blocks;          /* of the KV cache; 0: unlimited */
     struct roof_drafts drafts;
     double prefix_hit;   /* fraction of a prompt that needs no prefill */
     int64_t part_blocks; /* prefix cache: blocks per id of a prompt; 0: no prefix cache */
@@ -45,6 +47,7 @@ struct roof_scheduler_limits {
     bool timeline_passes_cache;     /* the timeline does not count the blocks of this copy */
     struct roof_halt halt;          /* checked from time to time */
     double overhead_s;    /* from the arrival of a request until the engine can schedule it */
+    double front_s;       /* the part of it in which the engine handles one request at a time */
     bool engine_overhead; /* overhead_s is the host work of the engine in expected times */
 };
 

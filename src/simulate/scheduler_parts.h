@@ -58,6 +58,7 @@ struct roof_scheduler {
     double wakes_s; /* when there is work again */
     double began_s; /* when the last step began */
     double seen_s;  /* requests that arrived until then are known */
+    double front_s; /* when the front end becomes free */
     int64_t blind;  /* steps since it looked for requests */
     uint64_t asked; /* steps since the last check whether to stop */
     int64_t free;   /* number of free blocks */

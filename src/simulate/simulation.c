@@ -413,7 +413,9 @@ static void put_rates(struct roof_simulation *out, const struct run *run)
     put_prefills(out, run, time);
     const struct roof_scheduler_limits *const first =
         in->prefills == NULL ? &in->limits : &in->prefills->limits;
+    const double copies = (double)(in->prefills == NULL ? copies_of(in) : in->prefills->copies);
     const bool caches = first->part_blocks > 0 || first->prefix_hit > 0;
+    out->front_busy = out->completed_per_s * first->front_s / copies;
     out->prefix_hit = caches ? run->cached / run->prompts : ROOF_UNKNOWN;
 }
 

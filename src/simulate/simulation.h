@@ -89,6 +89,7 @@ struct roof_simulation {
     double full_budget; /* fractions of the time during which a limit kept prompts waiting */
     double full_memory;
     double full_sequences;
+    double front_busy; /* fraction of the time during which the front ends have a request */
     double duration_s;
     struct roof_served *served; /* each request by its number, if kept; owned */
     uint64_t served_count;

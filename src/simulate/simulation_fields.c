@@ -281,6 +281,9 @@ const char *roof_simulation_bottleneck(const struct roof_simulation *s)
         double full;
     } limits[] = {{"kv memory", s->full_memory}, {"sequences", s->full_sequences}};
     const double shared = fmax(s->link_busy, s->prefill_busy);
+    if (s->front_busy >= QUEUED) {
+        return "front end";
+    }
     if (shared >= QUEUED) {
         return shared == s->link_busy ? "link" : "prefill";
     }

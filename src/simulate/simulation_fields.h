@@ -67,8 +67,8 @@ double roof_simulation_devices(const struct roof_simulation_row *row);
 
 /* Names the bottleneck of a busy engine: "compute" if its steps take all the time without a full
  * limit; "kv memory", "sequences" or "budget" if that limit kept requests waiting most of the time;
- * "link" or "prefill" if transfers or prefill copies are busy all the time; NULL if nothing is
- * full. */
+ * "link", "prefill" or "front end" if transfers, prefill copies or front ends are busy all the
+ * time; NULL if nothing is full. */
 const char *roof_simulation_bottleneck(const struct roof_simulation *simulation);
 
 #endif

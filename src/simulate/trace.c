@@ -22,8 +22,8 @@ static enum roof_status refuse_order(const struct roof_request_trace *t, int lin
                                      struct roof_error *error)
 {
     return roof_error_at(error, ROOF_INVALID, roof_trace_reader_name(t->reader), line, 0,
-                         "the time is before that of the line above: sort the file, since more "
-                         "than %d requests are not put into order",
+                         "the time is before that of the line above: sort the file (only files of "
+                         "up to %d requests are sorted when they are read)",
                          ROOF_TRACE_SORTED_MAX);
 }
 

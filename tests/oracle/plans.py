@@ -117,8 +117,9 @@ def half_differences(path, asked, plan):
     if plan["memory_bytes"] != max(memory(one), memory(last)):
         found += [f"memory_bytes {plan['memory_bytes']}: {' '.join(prefill)}; {' '.join(decode)}"]
     for kind in ["", "expected_"] if plan["basis"] == "expected" else [""]:
-        # Engines that hand the first token over take no step for it, so that no bound has one.
-        again = step[kind + "step_ms"] if kind else 0
+        # SGLang and TensorRT-LLM hand the first token over, so that no bound has a step for it.
+        handed = not kind or plan.get("stack") in ("sglang", "trtllm")
+        again = 0 if handed else step[kind + "step_ms"]
         first = one[kind + "ttft_ms"] + plan["transfer_ms"] + again
         serve = again + (generate - 1) * step[kind + "tpot_ms"]
         # What an engine does on the host before the first step keeps no copy busy.

@@ -176,6 +176,7 @@ class Engine:
         self.work = [None] * self.stages  # what these do
         self.free_at = [0.0] * self.stages
         self.turn, self.now = 0, 0.0
+        self.front = 0.0  # when the front end is free
         self.prompts = [(0.0, 0)] * self.stages  # when the last step of a group ends, its tokens
         self.began, self.known_at, self.blind, self.prompted = 0.0, 0.0, 0, False
         self.idle = []  # names of blocks that no request uses, the oldest one first
@@ -201,6 +202,14 @@ class Engine:
 
     def present(self):
         return len(self.waiting) + len(self.running)
+
+    def take(self, request):
+        """A request passes through the front end, which has one at a time for a part of its time."""
+        overhead, front = self.case["host"] if self.case["by"] == "expected" else (0, 0)
+        begin = max(self.front, request.arrival) if front else request.arrival
+        self.front = begin + front / 1000
+        request.ready = begin + overhead / 1000
+        self.waiting.append(request)
 
     def load(self, request):
         """What the router weighs that looks at loads: tokens of prompts that are not computed when
@@ -312,7 +321,7 @@ class Engine:
 
     def admit(self, group):
         """3. New requests."""
-        arrived = sum(r.ready <= self.now for r in self.waiting)
+        arrived = sum(r.arrival <= self.now for r in self.waiting)
         there = min(len(self.running) + arrived, self.case["max_num_seqs"])
         mine = sum(r.group == group for r in self.running)
         while not self.preempted and self.waiting and self.waiting[0].ready <= self.known_at and \
@@ -415,7 +424,8 @@ def draw(random):
             "drafter": drafter,
             "by": random.choice(["expected", "ideal"]),
             "engine": random.choice([None, None, "vllm", "sglang", "trtllm"]),
-            "interval": random.choice([1, 1, 2, 5])}
+            "interval": random.choice([1, 1, 2, 5]),
+            "host": random.choice([(0, 0), (0, 0), (20, 0), (20, 20), (30, 7)])}  # ms of a request
 
 
 def write_trace(path, case):
@@ -446,7 +456,7 @@ def route(copies, case, requests):
             weights = [weight(copy, request) for copy in copies]
         request.copy = lightest(weights, turn)
         turn = request.copy + 1
-        copies[request.copy].waiting.append(request)
+        copies[request.copy].take(request)
     for copy in copies:
         copy.run()
 
@@ -470,7 +480,8 @@ def decode(copies, case, requests, first):
             way.remove(r)
             for copy in copies:
                 copy.run(r.moved)
-            if case["by"] == "ideal":  # the first token is handed over
+            if case["by"] == "ideal" or case["engine"] in ("sglang", "trtllm"):
+                # the first token is handed over
                 r.first, r.done = r.moved, 1
                 if r.generate == 1:
                     r.last = r.moved
@@ -536,6 +547,8 @@ def check(program, folder, case, steps):
                 "--draft-model", DRAFTER if case["drafter"] else "none"] if case["drafts"] else []
     command += link_options(case["link"])
     command += ["--engine", case["engine"], "--stack", "best"] if case["engine"] else []
+    names = [f"{name}={time}ms" for name, time in zip(("request", "front"), case["host"]) if time]
+    command += ["--host-time", ",".join(names)] if names else []
     summary = program.run(command + ["-f", "json"])
     if summary.returncode == 1 and "memory" in summary.stderr or "fits" in summary.stderr:
         return None

@@ -64,8 +64,8 @@ function roofLines(answer, formats) {
   used.sort((a, b) => (a.unit === b.unit ? 0 : a.unit === 'matrix' ? -1 : 1));
   return used.map((ceiling, i) => {
     const ridge = (ceiling.peak_tflops * 1000) / roof.bandwidth_gb_s;
-    return { name: `${deviceName(answer.device)}: ${ceiling.formats.join(', ')} (${ceiling.unit} unit), ${short(ceiling.peak_tflops)} TFLOP/s, ridge at ${short(ridge)} FLOP/byte`, color,
-      dash: ceiling.unit === 'vector' ? '6 4' : undefined, legend: `${deviceName(answer.device)} ${ceiling.formats.join(', ')}${ceiling.unit === 'vector' ? ', vector unit' : ''}: ${short(ceiling.peak_tflops)} TFLOP/s`,
+    return { name: `${deviceName(answer.device)}: ${ceiling.formats.join(', ')} (${ceiling.unit} unit), ${short(ceiling.peak_tflops)} TFLOPS, ridge at ${short(ridge)} FLOP/byte`, color,
+      dash: ceiling.unit === 'vector' ? '6 4' : undefined, legend: `${deviceName(answer.device)} ${ceiling.formats.join(', ')}${ceiling.unit === 'vector' ? ', vector unit' : ''}: ${short(ceiling.peak_tflops)} TFLOPS`,
       points: [[1e-3, 1e-6 * roof.bandwidth_gb_s], [ridge, ceiling.peak_tflops], [1e6, ceiling.peak_tflops]], width: i === 0 ? 2.5 : 1.5 };
   });
 }
@@ -94,7 +94,7 @@ function viewRoofline(view) {
     line.points = [[Math.min(low, ridge), slope * Math.min(low, ridge)], [ridge, peak], [Math.max(high, ridge), peak]];
   }
   const title = `Roofline of ${byId('question').textContent}`;
-  view.replaceChildren(chartNode('roofline', { title, x: 'arithmetic intensity, FLOP per byte', y: 'TFLOP/s', lines, dots }),
+  view.replaceChildren(chartNode('roofline', { title, x: 'arithmetic intensity, FLOP per byte', y: 'TFLOPS', lines, dots }),
     make('p', { className: 'soft' }, `A dot is an operator at its estimated rate, with its interval. Its size is its share of the time. A hollow dot has only a lower bound. Operators below 1% of the time are left out. Click a dot for its formula; zoom with Ctrl and the wheel.${stepNote()}`),
     make('div', { id: 'details' }));
   if (chosen) details();

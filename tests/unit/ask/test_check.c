@@ -405,6 +405,8 @@ static void test_wrong_members(void **state)
         {GEMM "\"expect\": {\"time_us\": {\"min\": 2, \"value\": 1}}", "1}", "unknown"},
         {GEMM "\"expect\": {\"bottleneck\": {\"max\": 2}}", "{\"max", "need a number"},
         {GEMM "\"expect\": {\"time_us\": {\"value\": 1, \"relativ\": 1}}", "1}", "unknown key"},
+        {GEMM "\"expect\": {\"time_us\": {\"least\": 1}}", "1}",
+         "unknown key 'least'; known: value, relative, absolute, min, max"},
         {GEMM "\"expect\": {\"time_us\": {\"value\": 1, \"relative\": -1}}", "-1",
          "relative must be a number from 0 to 1"},
         {GEMM "\"expect\": {\"native\": {\"value\": true, \"absolute\": 1}}", "{\"val",

@@ -289,7 +289,7 @@ static void test_bad_rows(void **unused)
                NULL, NULL);
     assert_string_equal(heard.rows.data, "2:20.04/40.08;23:20.04/40.08;");
     assert_int_equal(result.overall.rows, 2);
-    assert_int_equal(result.overall.skipped, 2);
+    assert_int_equal(result.overall.skipped, 2 + 17);
     assert_int_equal(result.bad, 17);
     assert_near(result.overall.expected_mape + 1, 1, 1e-9);
     const char *at = heard.bad.data;
@@ -635,10 +635,14 @@ static void test_layouts(void **unused)
     assert_string_equal(heard.models.data, "small as q8_0;small as ;big as a, b;");
     assert_non_null(strstr(heard.bad.data, "5 no such model\n"));
     assert_non_null(strstr(heard.bad.data, "6 a row with operator model needs a model\n"));
-    assert_int_equal(result.groups, 2);
+    assert_int_equal(result.groups, 3);
     assert_string_equal(result.group[0].value[0], "q8_0");
     assert_int_equal(result.group[0].rows, 2);
+    assert_int_equal(result.group[0].skipped, 1);
     assert_string_equal(result.group[1].value[0], "");
+    assert_string_equal(result.group[2].value[0], "a, b");
+    assert_int_equal(result.group[2].rows, 0);
+    assert_int_equal(result.group[2].skipped, 1);
     done();
     compare_ok("operator,measured_us,model,context\nmodel,1,small,128\n", NULL, NULL);
     assert_string_equal(heard.models.data, "small as ;");
@@ -709,15 +713,19 @@ static void test_metrics(void **unused)
         "measured value: measured_us, ttft_ms, tpot_ms, e2e_ms and tokens_per_s are empty\n6 "
         "ttft_ms must be a number from 0.000001 to 1e+12, not '0'\n");
     assert_int_equal(result.overall.rows, 5);
-    assert_int_equal(result.overall.skipped, 1);
+    assert_int_equal(result.overall.skipped, 4);
     assert_near(result.overall.ideal_mape, 0.5, 1e-12);
     assert_int_equal(result.columns, 2);
     assert_string_equal(result.column[1], "metric");
-    assert_int_equal(result.groups, 5);
+    assert_int_equal(result.groups, 6);
     assert_string_equal(result.group[1].value[1], "tpot_ms");
     assert_int_equal(result.group[1].rows, 2);
+    assert_string_equal(result.group[4].value[0], ""); /* the row without isl */
     assert_string_equal(result.group[4].value[1], "");
     assert_int_equal(result.group[4].skipped, 1);
+    assert_string_equal(result.group[5].value[0], "100");
+    assert_string_equal(result.group[5].value[1], "");
+    assert_int_equal(result.group[5].skipped, 3);
     done();
     /* An operator has a time, and nothing else. */
     compare_ok("operator,n,k,ttft_ms,measured_us\ngemv,1000,1000,1,\ngemv,1000,1000,,20.04\n", NULL,

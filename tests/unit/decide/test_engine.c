@@ -579,7 +579,8 @@ static void test_find(void **state)
     assert_non_null(strstr(error.message, "known: llama.cpp, sglang, torchao, trtllm, vllm"));
 }
 
-/* vLLM has larger defaults from 70 GiB on, but not on A100; SGLang has more with more memory. */
+/* vLLM has larger defaults from 70 GiB on, but not on A100; SGLang has more with more memory. Only
+ * vLLM computes the first token of a prefill copy again. */
 static void test_schedulers(void **state)
 {
     (void)state;
@@ -599,8 +600,11 @@ static void test_schedulers(void **state)
             roof_engine_defaults(&engines->engine[number], hardware);
         assert_int_equal(d->chunk, rows[i].chunk);
         assert_int_equal(d->max_num_seqs, rows[i].max_num_seqs);
+        assert_true(engines->engine[number].scheduler.passes_first_token ==
+                    (strcmp(rows[i].engine, "vllm") != 0));
         roof_hardware_free(hardware);
     }
+    assert_int_equal(engines->passing, 1U << ROOF_STACK_TRTLLM | 1U << ROOF_STACK_SGLANG);
 }
 
 /* A version that an engine has is taken, and the newest one otherwise; llama.cpp has none. */
@@ -613,10 +617,15 @@ static void test_hosts(void **state)
         double step_s;
         double sequence_s;
         double request_s;
+        double front_s;
+        double latent_s;
         double overlap_s;
-    } rows[] = {{"vllm", NULL, 0, 0, 0.025, 0},    {"vllm", "2024", 772e-6, 53e-6, 0, 0},
-                {"vllm", "0.9", 0, 0, 0.025, 0},   {"trtllm", NULL, 0, 0, 0.027, 1e-6},
-                {"trtllm", "1.0", 0, 0, 0.027, 0}, {"trtllm", "2024", 0, 0, 0.027, 1e-6}};
+    } rows[] = {{"vllm", NULL, 0, 0, 0.025, 0, 0, 0},
+                {"vllm", "2024", 772e-6, 53e-6, 0, 0, 0, 0},
+                {"vllm", "0.9", 0, 0, 0.025, 0, 0, 0},
+                {"trtllm", NULL, 0, 0, 0.027, 0, 90e-6, 1e-6},
+                {"trtllm", "1.0", 0, 0, 0.027, 0.027, 90e-6, 0},
+                {"trtllm", "2024", 0, 0, 0.027, 0, 90e-6, 1e-6}};
     size_t number = 0;
     for (size_t i = 0; i < COUNT(rows); i++) {
         assert_int_equal(roof_engine_find(&number, engines, rows[i].engine, NULL), ROOF_OK);
@@ -626,6 +635,8 @@ static void test_hosts(void **state)
         assert_true(fabs(host->time.step_s - rows[i].step_s) < 1e-12);
         assert_true(fabs(host->time.sequence_s - rows[i].sequence_s) < 1e-12);
         assert_true(fabs(host->time.request_s - rows[i].request_s) < 1e-12);
+        assert_true(fabs(host->time.front_s - rows[i].front_s) < 1e-12);
+        assert_true(fabs(host->time.latent_s - rows[i].latent_s) < 1e-12);
         assert_true(fabs(host->time.overlap_s - rows[i].overlap_s) < 1e-12);
     }
     assert_int_equal(roof_engine_find(&number, engines, "llama.cpp", NULL), ROOF_OK);
