@@ -24,6 +24,7 @@ sh tests/measured.sh "$dir" models > "$work/models.csv"
 # Fractions as per cent, and rows of a Markdown table.
 helpers='def pc: if . == null then "-" else (. * 1000 | round / 10 | tostring | if test("[.]") then . else . + ".0" end) end;
     def signed: if . == null then "-" elif . >= 0.0005 then "+" + pc else pc end;
+    def heads: if .least_heads then ", \(.least_heads) heads" elif .own_kv_heads then ", own KV heads" else "" end;
     def row: "| " + (map(if . == null then "" else tostring end) | join(" | ")) + " |";'
 
 # compare ROWS COLUMNS HEADING...: statistics of groups of rows
@@ -95,7 +96,7 @@ The second table has each fit with its band, which contains measured / expected 
 EOF
 jq -r "$helpers"'
     .hardware as $d | .fits[] | select(.lent == null)
-    | [$d, .kernel, .numerics + (if .weights then ": " + .weights else "" end), .quantize_input, .stack, .rows, "**" + (.mape | pc) + "**",
+    | [$d, .kernel, .numerics + (if .weights then ": " + .weights else "" end) + heads, .quantize_input, .stack, .rows, "**" + (.mape | pc) + "**",
        ((.low * 100 | round / 100 | tostring) + " to " + (.high * 100 | round / 100 | tostring))] | row' "$@"
 cat << 'EOF'
 
@@ -251,7 +252,7 @@ for few in 20 50; do
     done
 done > "$work/few.csv"
 jq -r '.hardware as $d | .fits[] | select(.lent == null and .quantize_input == "none")
-    | ["all", $d, .kernel, .numerics, .stack, .mape * 100] | join(",")' "$@" > "$work/all.csv"
+    | ["all", $d, .kernel, .numerics + " \(.least_heads // 0)" + (if .own_kv_heads then " own" else "" end), .stack, .mape * 100] | join(",")' "$@" > "$work/all.csv"
 awk -F, '$1 == "all" { all[$2 FS $3 FS $4 FS $5] = $6; next }
     $1 == "hardware" { next }
     { key = $1 FS $2 FS $3 FS $4; fit[key, $6] = $9; lent[key] = $8; if ($6 == 20) order[++n] = key }

@@ -511,8 +511,9 @@ static const struct roof_expected *try_stack(struct tries *tries,
     const int attempts = task->quantize == ROOF_QUANTIZE_NONE ? 1 : 2;
     for (int attempt = 0; attempt < attempts; attempt++) {
         const enum roof_quantize quantize = attempt == 0 ? task->quantize : ROOF_QUANTIZE_NONE;
-        const struct roof_kernel_fit *const fit = roof_calibration_find_for(
-            task->calibration, kernel, stack, numerics, quantize, task->workload->formats.weights);
+        const struct roof_kernel_fit *const fit =
+            roof_calibration_find_for(task->calibration, kernel, stack, numerics, quantize,
+                                      task->workload->formats.weights, &task->workload->shape);
         const struct roof_expected *const tried =
             fit == NULL ? NULL : try_fit(tries, task, kernel, fit);
         if (tried != NULL && !isnan(tried->time_s)) {
@@ -742,7 +743,7 @@ static const struct roof_kernel_fit *fit_of_vllm(const struct roof_calibration *
 {
     const struct roof_kernel_fit *const fit =
         roof_calibration_find_for(calibration, kernel, ROOF_STACK_VLLM, ROOF_NUMERICS_16BIT,
-                                  ROOF_QUANTIZE_NONE, w->formats.weights);
+                                  ROOF_QUANTIZE_NONE, w->formats.weights, &w->shape);
     return fit == NULL || fit->plain ? NULL : fit;
 }
 

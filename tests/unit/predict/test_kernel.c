@@ -1277,7 +1277,7 @@ static void check_choice(const struct probe *p, const struct roof_calibration *c
     double least = (double)INFINITY;
     for (int s = ROOF_STACK_BEST + 1; s < ROOF_STACK_COUNT; s++) {
         const struct roof_kernel_fit *const exact = roof_calibration_find_for(
-            c, kernel, (enum roof_stack)s, numerics, quantize, w->formats.weights);
+            c, kernel, (enum roof_stack)s, numerics, quantize, w->formats.weights, &w->shape);
         struct probe one = *p;
         one.workload.stack = s;
         const double time_s = expect(&one, &one.workload);
