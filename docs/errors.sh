@@ -24,6 +24,7 @@ sh tests/measured.sh "$dir" models > "$work/models.csv"
 # Fractions as per cent, and rows of a Markdown table.
 helpers='def pc: if . == null then "-" else (. * 1000 | round / 10 | tostring | if test("[.]") then . else . + ".0" end) end;
     def signed: if . == null then "-" elif . >= 0.0005 then "+" + pc else pc end;
+    def heads: if .least_heads then ", \(.least_heads) heads" elif .own_kv_heads then ", own KV heads" else "" end;
     def row: "| " + (map(if . == null then "" else tostring end) | join(" | ")) + " |";'
 
 # compare ROWS COLUMNS HEADING...: statistics of groups of rows
@@ -95,7 +96,7 @@ The second table has each fit with its band, which contains measured / expected 
 EOF
 jq -r "$helpers"'
     .hardware as $d | .fits[] | select(.lent == null)
-    | [$d, .kernel, .numerics + (if .weights then ": " + .weights else "" end), .quantize_input, .stack, .rows, "**" + (.mape | pc) + "**",
+    | [$d, .kernel, .numerics + (if .weights then ": " + .weights else "" end) + heads, .quantize_input, .stack, .rows, "**" + (.mape | pc) + "**",
        ((.low * 100 | round / 100 | tostring) + " to " + (.high * 100 | round / 100 | tostring))] | row' "$@"
 cat << 'EOF'
 
@@ -150,15 +151,21 @@ cat << 'EOF'
 
 ## Layers with a state, indexers and encoders
 
-tests/kinds.py reads these rows, which were measured in CUDA graphs with warm caches. Most are small. The kernels of states, prompts through a state, convolutions, encoder attention and sparse attention were fitted to them: their errors on unseen sizes are in the tables [above](#kernels-on-sizes-that-no-fit-saw) (kernels state, state_prefill, kimi_prefill, ssd_prefill, conv, conv_prefill, encoder, index_scores, top_k and sparse_mla). The encoder attention of vLLM has larger errors here, because estimates for short sequences are raised to the time of [one query](accuracy.md#attention).
-No fit saw the rows of top-k with more than 32768 queries. They take up to five times as long as the numbers of queries and scores explain, on both devices, although the kernels are the same. No step of an engine has so many queries.
+tests/kinds.py reads these rows, which were measured in CUDA graphs with warm caches. Most are small. The kernels of states, prompts through a state, convolutions, encoder attention, sparse attention, attention to compressed keys and hyper-connections were fitted to them: their errors on unseen sizes are in the tables [above](#kernels-on-sizes-that-no-fit-saw) (kernels state, state_prefill, kimi_prefill, ssd_prefill, conv, conv_prefill, encoder, index_scores, top_k, sparse_mla, compressed, compressed_prefill, hyper_collapse and hyper_expand). The encoder attention of vLLM has larger errors here, because estimates for short sequences are raised to the time of [one query](accuracy.md#attention).
+No fit saw four kinds of rows:
+
+- **Top-k with more than 32768 queries** takes up to five times as long as the numbers of queries and scores explain, on both devices, although the kernels are the same. No step of an engine has so many queries.
+- **Convolutions with a call per graph** are those of Kimi delta attention. The other rows have ten calls in a graph, as a step has, and other versions of the libraries. With few tokens they take 1.4 to 2.8 us longer than the estimate, and while their data fits into the L2 up to 1.5 times as long; so the convolutions of Kimi models may be too short. One fit to both would be off by up to 16%.
+- **Prompts of 2 to 15 tokens through a state** are taken for steps with drafts. Engines run them as prompts, which takes longer.
+- **Steps with drafts through a state** have 2, 4 or 8 tokens per sequence. Their estimate follows from that of one token ([vector operators](accuracy.md#vector-operators)).
 
 EOF
 python3 -B tests/kinds.py "$dir/kinds" > "$work/kinds.csv"
 compare "$work/kinds.csv" kind,hardware,stack
 cat << 'EOF'
 
-Among the prompts through a state, those of 64 and 128 tokens have the largest errors (12 and 11%, mostly too short). The estimates for Mamba-2, whose chunks have 128 tokens, are 15% too long for prompts of 128 to 512 tokens.
+Among the prompts through a state, those of 16 tokens have the largest errors (12%, mostly too long). The estimates for Mamba-2, whose chunks have 128 tokens, are 14 to 25% too long for prompts of 128 and 256 tokens.
+Convolutions of one token with TensorRT-LLM are off by 16% on L40S and 14% on RTX PRO 6000, because sizes that are bound by the launch were measured with such differences: on RTX PRO 6000, the same shapes of 6144 channels took 4.0 to 4.9 us in one collection and 5.2 to 6.7 us in another.
 EOF
 if [ -f "$dir/kinds/aic_mla_module.csv" ]; then
     python3 -B tests/modules.py "$bin" "$dir/kinds" > "$work/modules.md"
@@ -180,12 +187,12 @@ EOF
     part 2
     cat << 'EOF'
 
-- **Quantisation.** The estimate counts a quantisation for every product in block FP8 or NVFP4, but in the libraries projections of the same input share one. This matters most with SGLang on B200, whose separate products were measured with a slow quantisation: in DeepSeek-V4 decode, block FP8 takes 5 us longer than bf16 (median of 23 pairs of rows), but its expected time is 87 us longer.
-- **Norms, RoPE and projections of the indexer** have factors near 0 in most decode modules: the libraries fuse them with their neighbours. MSA with vLLM has one product for Q, K, V and the indexer, where the estimate has three, with four norms and two RoPE kernels (with 8 heads on H100, 79 us are expected and 40 us were measured).
-- **Launches that the estimate does not know.** MLA with vLLM on H100 takes 55 us longer than expected at every batch, context and number of heads; with this time added, the error in decode falls from 34 to 8%. On RTX PRO 6000 it takes 38 us longer (28 to 12%). DSA in decode takes 100 us longer with vLLM on B200 (50 to 14%), 121 us with vLLM on H100 (49 to 16%), and 178 us with TensorRT-LLM on H100 (59 to 15%). MSA with TensorRT-LLM on B200 takes 88 us longer (52 to 17%). Modules that the host launches take 0.1 to 1.7 ms longer.
+- **Quantisation.** Projections of the same input share one quantisation in the estimate. The libraries also fuse quantisations with norms and products, and the index projections of DeepSeek-V4 have 16 bits there. This matters most with SGLang on B200, whose separate products were measured with a slow quantisation: in DeepSeek-V4 decode, block FP8 takes only 5 us longer than bf16 (median of 23 pairs of rows).
+- **Norms, RoPE and projections of the indexer** have factors near 0 in most decode modules: the libraries fuse them with their neighbours. MSA with vLLM has one product for Q, K, V and the indexer, where the estimate has three, with four norms and two RoPE kernels (with 8 heads on H100, 72 us are expected and 40 us were measured).
+- **Launches that the estimate does not know.** MLA with vLLM on H100 takes 56 us longer than expected at every batch, context and number of heads; with this time added, the error in decode falls from 35 to 9%. On RTX PRO 6000 it takes 40 us longer (29 to 12%). DSA in decode takes 107 us longer with vLLM on B200 (53 to 14%), 123 us with vLLM on H100 (51 to 16%), and 183 us with TensorRT-LLM on H100 (61 to 15%). MSA with TensorRT-LLM on B200 takes 96 us longer (56 to 18%). Modules that the host launches take 0.1 to 1.7 ms longer.
 - **Sparse attention in prefill.** For prompts of up to a few thousand tokens, the estimate uses dense attention, which is the least work. The libraries go through 2048 keys per query, even if fewer are valid, and pad a small number of heads. DSA with TensorRT-LLM on H100 with 8 heads takes 1.4 to 1.7 us per token for all prompts of 64 to 16384 tokens, where the estimate has 0.14 to 0.28 us up to 6144 tokens.
 - **Top-k in prefill** has a factor of 4 to 25 in DSA with TensorRT-LLM and vLLM and in DeepSeek-V4 CSA, but is only 1 or 2% of the time. The factor is large because it stands for other work too: the steps above that no operator counts also grow with the keys of all queries. Dummy weights make scores equal, and equal scores make the top-k kernel of SGLang 1.3 to 3.5 times as slow (median 2.5, 64 shapes of aic_sparse_kernels.csv).
-- **DeepSeek-V4.** Its attention over compressed keys has no estimate. In decode it takes 4 to 6 times its lower bound.
+- **DeepSeek-V4.** Its attention over compressed keys uses kernels of vLLM for all libraries. Keys that are chosen (CSA) were in no row of the fit; their modules are off by 9 to 21% in prefill and by 9 to 27% in decode.
 - **L40S.** Latent attention of vLLM is a Triton kernel there, which was not measured separately. The estimate uses SGLang's kernel instead: it is 0.4 times the measured time at batch 1, and twice the measured time at batch 512.
 
 EOF
@@ -194,7 +201,7 @@ EOF
 
 - **Experts.** The rows do not state how many experts their tokens hit, and the estimate assumes random routing. With a power law, the error is larger if a rank has fewer experts: SGLang's prefill with power_law_1.2 on H100 is off by 20% with 128 experts per rank, and by 93% with one expert, which may get nearly all tokens or none. TensorRT-LLM's rows include the routing. On B200 they come from its CUTLASS kernels, but the expected time is that of the TRTLLM kernels, which served runs use. The rows there take 34 to 41 us longer than expected; with this time added, the errors fall from 46-57% to 14-24%. In SGLang's decode with even routing on B200, most ranks with one or two experts take 27 to 37 us, where 36 to 73 us are expected: the fitted kernel was measured with routing and sorting.
 - **DeepEP** is compared with two `all-to-all` operators, a dispatch in FP8 and a combination in bf16, in which each token goes once to each rank that has one of its experts. The fitted kernel is NCCL's. The low-latency kernels are close to it up to 128 tokens. With more tokens they take longer, because they send a token once per expert and so move more bytes. With few tokens, the normal kernels take 40 to 50 us longer, because the host launches them. With many tokens they move 11 to 16 GB/s per SM that they use: 62 GB/s with 4 SMs and 270 to 330 GB/s with 24, on H100 and B200 alike.
-- **Hyper-connections (mHC)** have no estimate, so the table has the error of the lower bound.
+- **Hyper-connections (mHC)** were fitted to these rows, so their errors here are not on unseen sizes.
 EOF
 fi
 cat << 'EOF'
@@ -245,7 +252,7 @@ for few in 20 50; do
     done
 done > "$work/few.csv"
 jq -r '.hardware as $d | .fits[] | select(.lent == null and .quantize_input == "none")
-    | ["all", $d, .kernel, .numerics, .stack, .mape * 100] | join(",")' "$@" > "$work/all.csv"
+    | ["all", $d, .kernel, .numerics + " \(.least_heads // 0)" + (if .own_kv_heads then " own" else "" end), .stack, .mape * 100] | join(",")' "$@" > "$work/all.csv"
 awk -F, '$1 == "all" { all[$2 FS $3 FS $4 FS $5] = $6; next }
     $1 == "hardware" { next }
     { key = $1 FS $2 FS $3 FS $4; fit[key, $6] = $9; lent[key] = $8; if ($6 == 20) order[++n] = key }

@@ -1,18 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Published timings of layers with a state, indexers and encoders as rows for roofline compare:
+"""Published timings of layers with a state, indexers, hyper-connections and encoders as rows for roofline compare:
 kinds.py DIR [ROWS.csv]. With ROWS.csv only the rows to which kernels are fitted, in the columns of
-that file, which has defaults of the others. DIR holds aic_gdn.csv, aic_kda.csv, aic_mamba2.csv, aic_sparse_kernels.csv and
-aic_encoder_attn.csv of ai-dynamo/aiconfigurator, whose columns these are; those that are not there are
+that file, which has defaults of the others. DIR holds aic_gdn.csv, aic_kda.csv, aic_mamba2.csv, aic_sparse_kernels.csv,
+aic_mhc.csv and aic_encoder_attn.csv of ai-dynamo/aiconfigurator, whose columns these are; those that are not there are
 left out. Every replay of a kernel used the same buffers: the cache is warm."""
 import csv
 import os
 import sys
 
 COLUMNS = ("kind operator hardware stack batch heads kv_heads head_dim v_head_dim hidden taps query_len kv_len causal "
-           "selected state_size scan_chunk weights activations kv out cache measured_us").split()
+           "selected window compression tokens state_size scan_chunk weights activations kv out cache measured_us").split()
 DEVICES = {"A100-SXM4-80GB": "a100-sxm-80gb", "H100-SXM5-80GB": "h100-sxm", "B200-SXM": "hgx-b200", "L40S": "l40s",
            "RTX-PRO-6000-Server": "rtx-pro-6000"}
+PROMPT = 16  # the fewest new tokens that roofline takes for a prompt, not for a step with drafts
+SHORT_PROMPT, DRAFTS = "state, prompt of 2 to 15 tokens", "state, step with drafts"
+ONE_CALL = "convolution, a call per graph"
 HEAD = 128  # elements of a head of a state, in all files
 
 
@@ -25,8 +28,8 @@ def conv(op, batch, length, channels):
 
 def state(length, operator, **sizes):
     """A layer with a state: one token, or a prompt."""
-    return dict(sizes, kind="state, decode" if int(length) == 1 else "state, prompt", operator=operator, query_len=length,
-                head_dim=HEAD, v_head_dim=HEAD, kv="fp32")
+    kind = "state, decode" if int(length) == 1 else "state, prompt" if int(length) >= PROMPT else SHORT_PROMPT
+    return dict(sizes, kind=kind, operator=operator, query_len=length, head_dim=HEAD, v_head_dim=HEAD, kv="fp32")
 
 
 def gdn(r):
@@ -41,9 +44,11 @@ def gdn(r):
 
 
 def kda(r):
-    """Launches of several kernels, and checkpoints of a state, are no operators."""
+    """Launches of several kernels are no operators."""
+    if r["op"] == "recurrent_verify":
+        return dict(state(r["tokens_per_seq"], "kimi-delta", batch=r["batch"], heads=r["heads"]), kind=DRAFTS)
     if r["phase"] == "decode" and r["op"] == "conv_update":
-        return conv(r["op"], r["batch"], 1, 3 * HEAD * int(r["heads"]))
+        return dict(conv(r["op"], r["batch"], 1, 3 * HEAD * int(r["heads"])), kind=ONE_CALL)
     if r["op"] == "recurrent_decode" or r["op"] == "chunk_scan" and int(r["tokens_per_seq"]) > 1:
         return state(r["tokens_per_seq"], "kimi-delta", batch=r["batch"], heads=r["heads"])
     return None
@@ -54,7 +59,7 @@ def mamba2(r):
         return conv(r["op"], r["batch"], r["seq_len"], r["conv_channels"])
     if int(r["seq_len"]) == 1:
         return None
-    return dict(kind="state, prompt", operator="ssd", batch=r["batch"], query_len=r["seq_len"], heads=r["nheads"],
+    return dict(kind="state, prompt" if int(r["seq_len"]) >= PROMPT else SHORT_PROMPT, operator="ssd", batch=r["batch"], query_len=r["seq_len"], heads=r["nheads"],
                 kv_heads=r["n_groups"], head_dim=r["head_dim"], state_size=r["d_state"], scan_chunk=r["chunk_size"],
                 kv="fp32")
 
@@ -63,7 +68,7 @@ def sparse(r):
     """Decode steps, with fewer than 16 new tokens, have other kernels of index scores and of attention than prompts.
     Flat scores are all equal."""
     batch, new, length = r["batch"], int(r["seq_q"]), int(r["past_kv"]) + int(r["seq_q"])
-    if r["op"] == "mqa_logits_ragged" and new >= 16:
+    if r["op"] == "mqa_logits_ragged" and new >= PROMPT:
         return dict(kind="index scores", operator="index-scores", batch=batch, query_len=new, kv_len=length, heads=32,
                     head_dim=128, causal=1, activations="fp8_e4m3", kv="fp8_e4m3", out="fp32")
     if r["op"] == "topk2048" and r["score_mode"] != "flat" and length > 2048:
@@ -73,7 +78,18 @@ def sparse(r):
     if r["op"] == "sparse_mla" and new > 1 and length > 2048:
         return dict(kind="sparse latent attention", operator="sparse-mla", batch=batch, query_len=new, kv_len=length,
                     heads=64, selected=2048, causal=1)
+    if r["op"] == "hca_sparse_mla" and (new == 1 or new >= PROMPT):
+        return dict(kind="compressed attention, " + ("decode" if new == 1 else "prompt"),
+                    operator="compressed-attention", batch=batch, query_len=new, kv_len=length, heads=64, head_dim=512,
+                    window=128, compression=128, kv="fp8_e4m3")
     return None
+
+
+def hyper(r):
+    """The time is that of several sites one after another."""
+    return dict(kind="mHC, " + r["op"], operator="hyper-collapse" if r["op"] == "pre" else "hyper-expand",
+                tokens=r["tokens"], hidden=r["hidden"], streams=r["hc_mult"], weights="fp32",
+                time_us=float(r["time_us"]) / int(r["sites"]))
 
 
 def encoder(r):
@@ -85,14 +101,16 @@ def encoder(r):
 
 
 FILES = {"aic_gdn.csv": gdn, "aic_kda.csv": kda, "aic_mamba2.csv": mamba2, "aic_sparse_kernels.csv": sparse,
-         "aic_encoder_attn.csv": encoder}
+         "aic_mhc.csv": hyper, "aic_encoder_attn.csv": encoder}
 
 
 FITTED = ("gated-delta", "kimi-delta", "ssd", "short-conv", "flash-attention", "index-scores", "index-top-k",
-          "sparse-mla")
-# These take up to five times as long as the numbers of queries and scores explain. No step of an engine has so many.
-UNFITTED = ("top-k, more than 32768 queries",)
-DEFAULTS = dict(v_head_dim="128", taps="4", state_size="128", selected="2048")
+          "sparse-mla", "compressed-attention", "hyper-collapse", "hyper-expand")
+# Choices of so many queries take up to five times as long as the numbers of queries and scores explain, and no step of
+# an engine has so many. Convolutions of other rows were measured with ten calls in a graph, as in the graph of a step.
+# Sequences of 2 to 15 tokens are taken for steps with drafts, whose estimate follows from that of one token.
+UNFITTED = ("top-k, more than 32768 queries", ONE_CALL, SHORT_PROMPT, DRAFTS)
+DEFAULTS = dict(v_head_dim="128", taps="4", state_size="128", selected="2048", streams="4")
 
 
 def rows(folder):
@@ -106,8 +124,9 @@ def rows(folder):
                 row = read(r) if r["gpu"] in DEVICES else None
                 if row:
                     formats = dict(weights="bf16", activations="bf16", kv="bf16", out="bf16")
+                    time = row.pop("time_us", r["time_us"])
                     yield formats | row | dict(hardware=DEVICES[r["gpu"]], stack=r["lib"].split("-")[0],
-                                               cache="warm", measured_us=r["time_us"])
+                                               cache="warm", measured_us=time)
 
 
 def main():

@@ -54,7 +54,7 @@ fi
 
 columns=source,operator,hardware,stack,m,n,k,batch,heads,kv_heads,head_dim,window,query_len,kv_len,causal
 columns=$columns,weights,activations,kv,out,quantize_input,cache,working_set_bytes,measured_us
-columns=$columns,tokens,hidden,intermediate,experts,top_k,routing,elements,devices,algorithm,scan_chunk
+columns=$columns,tokens,hidden,intermediate,experts,top_k,routing,elements,devices,algorithm,scan_chunk,compression
 echo "$columns"
 # Rows end where nothing more is said.
 pad() { awk -F, -v columns="$columns" 'BEGIN { OFS = ","; n = split(columns, c, ",") } { $n = $n; print }'; }

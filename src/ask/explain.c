@@ -131,7 +131,7 @@ static void put_side(struct roof_text *out, const struct roof_pair_side *side)
                                                   p->activation_memory_bytes,
                                               ROOF_UNIT_CAPACITY));
     }
-    if (p->expected_near > 0.01) {
+    if (p->expected_near > ROOF_NEAR_SHOWN) {
         roof_text_printf(out,
                          "\n  %.0f%% of its expected time is estimated from other devices, "
                          "libraries or formats",

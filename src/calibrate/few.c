@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <assert.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,8 +89,9 @@ static enum roof_status judge_group(struct fitter *f, int group, const struct ro
         }
     }
     if (rows > 0) {
-        printf("%s,%s,%s,%s,%s,%d,%zu,%.1f,%.1f\n", f->hardware->id, roof_kernel_name(g->kernel),
-               roof_numerics_name(g->numerics), roof_stack_name(g->stack), lender->id,
+        printf("%s,%s,%s %" PRId64 "%s,%s,%s,%d,%zu,%.1f,%.1f\n", f->hardware->id,
+               roof_kernel_name(g->kernel), roof_numerics_name(g->numerics), g->least_heads,
+               g->own_kv_heads ? " own" : "", roof_stack_name(g->stack), lender->id,
                f->options->few, rows, 100 * lent_sum / (double)rows,
                100 * fitted_sum / (double)rows);
     }
@@ -102,7 +104,7 @@ enum roof_status judge_few(struct fitter *f, struct roof_error *error)
     struct roof_meter_row *const few = calloc((size_t)f->options->few, sizeof *few);
     enum roof_status status = row == NULL || few == NULL ? roof_no_memory(error) : ROOF_OK;
     if (status == ROOF_OK) {
-        printf("hardware,kernel,numerics,stack,lender,few,rows,lent,fitted\n");
+        printf("hardware,kernel,numerics and heads,stack,lender,few,rows,lent,fitted\n");
     }
     for (int group = 0; group < f->groups && status == ROOF_OK; group++) {
         if (f->group[group].quantize == ROOF_QUANTIZE_NONE) {

@@ -101,6 +101,8 @@ static void add_fit(struct fitter *f, int group, const struct candidate *best)
     fit->lent = f->options->pool;
     fit->weights = f->group[group].weights;
     fit->one_format = fit->weights != ROOF_PRECISION_AUTO;
+    fit->least_heads = f->group[group].least_heads;
+    fit->own_kv_heads = f->group[group].own_kv_heads;
     report_fit(f, fit);
 }
 

@@ -83,7 +83,7 @@ static struct roof_kernel_fit decode_of(const struct fitter *f, const struct gro
     for (int i = 0; i < f->dones && g->kernel == ROOF_KERNEL_PREFILL; i++) {
         const struct roof_kernel_fit *const fit = &f->done[i];
         if (fit->kernel == ROOF_KERNEL_DECODE && fit->stack == g->stack &&
-            fit->numerics == g->numerics) {
+            fit->numerics == g->numerics && !fit->own_kv_heads) {
             return *fit;
         }
     }
@@ -115,6 +115,8 @@ void open_search(struct search *s, const struct fitter *f, int group)
                                            .stack = g->stack,
                                            .numerics = g->numerics,
                                            .quantize = g->quantize,
+                                           .least_heads = g->least_heads,
+                                           .own_kv_heads = g->own_kv_heads,
                                            .low = 1,
                                            .high = 1};
     s->known[1] = decode_of(f, g);

@@ -62,8 +62,14 @@ static int sizes_of(int64_t out[2], const struct roof_workload *w)
         return 1;
     case ROOF_KERNEL_INDEX_SCORES:
     case ROOF_KERNEL_TOP_K:
-    case ROOF_KERNEL_SPARSE_MLA: /* all queries */
+    case ROOF_KERNEL_SPARSE_MLA:
+    case ROOF_KERNEL_COMPRESSED:
+    case ROOF_KERNEL_COMPRESSED_PREFILL: /* all queries */
         out[0] = s->batch * s->query_len;
+        return 1;
+    case ROOF_KERNEL_HYPER_COLLAPSE:
+    case ROOF_KERNEL_HYPER_EXPAND:
+        out[0] = s->tokens;
         return 1;
     case ROOF_KERNEL_ROPE:
         out[0] = mixed(s->heads, s->head_dim);
@@ -142,7 +148,8 @@ static void on_bad(void *context, const struct roof_error *error)
 static bool is_same(const struct group *a, const struct group *b)
 {
     return a->kernel == b->kernel && a->stack == b->stack && a->numerics == b->numerics &&
-           a->quantize == b->quantize;
+           a->quantize == b->quantize && a->least_heads == b->least_heads &&
+           a->own_kv_heads == b->own_kv_heads;
 }
 
 /* Finds the group of a kernel, and makes a new one if needed. */
@@ -185,6 +192,29 @@ static bool has_own_kernels(const struct group *g)
            g->quantize == ROOF_QUANTIZE_NONE;
 }
 
+/* Returns the least number of heads if a library has a kernel of its own for so many. TensorRT-LLM
+ * has one for the 128 heads of DeepSeek-V3 over a cache of 8 bits on SM120 and SM121
+ * (NVIDIA/TensorRT-LLM@0249976, cpp/kernels/xqa/mla_sm120.cu). */
+static int64_t many_heads(const struct group *g, const struct roof_workload *w,
+                          const struct roof_hardware *hardware)
+{
+    const bool owns = g->kernel == ROOF_KERNEL_MLA_DECODE && g->stack == ROOF_STACK_TRTLLM &&
+                      g->numerics == ROOF_NUMERICS_W8A16 &&
+                      strncmp(hardware->architecture, "Blackwell (SM12", 15) == 0;
+    return owns && w->shape.heads >= 128 ? 128 : 0;
+}
+
+/* Tells whether a library has a kernel of its own for query heads with a KV head each. In
+ * TensorRT-LLM such heads over a cache of 8 bits do not take the kernel of shared KV heads, except
+ * on devices with tensor memory. */
+static bool has_own_kv_heads(const struct group *g, const struct roof_workload *w,
+                             const struct roof_hardware *hardware)
+{
+    return g->kernel == ROOF_KERNEL_DECODE && g->stack == ROOF_STACK_TRTLLM &&
+           g->numerics == ROOF_NUMERICS_W8A16 && w->shape.heads == w->shape.kv_heads &&
+           roof_matrix_rows(hardware->architecture, g->stack) < 128;
+}
+
 static enum roof_status on_row(void *context, const struct roof_compared *compared,
                                struct roof_error *error)
 {
@@ -211,6 +241,8 @@ static enum roof_status on_row(void *context, const struct roof_compared *compar
         row.device++;
     }
     g.weights = has_own_kernels(&g) ? w->formats.weights : ROOF_PRECISION_AUTO;
+    g.least_heads = many_heads(&g, w, compared->hardware);
+    g.own_kv_heads = has_own_kv_heads(&g, w, compared->hardware);
     TRY(find_group(&row.group, f, &g, error));
     TRY(add_row(f, &row, error));
     return add_sizes(f, w, error);
@@ -273,6 +305,19 @@ static void name_formats(struct fitter *f)
         if (same == 1) {
             f->group[i].weights = ROOF_PRECISION_AUTO;
         }
+    }
+}
+
+/* Makes attention without a mask serve prompts with one, too, if none of these was measured. */
+static void widen_encoders(struct fitter *f)
+{
+    for (int i = 0; i < f->groups; i++) {
+        bool alone = f->group[i].kernel == ROOF_KERNEL_ENCODER;
+        for (int k = 0; k < f->groups; k++) {
+            alone = alone && (f->group[k].kernel != ROOF_KERNEL_PREFILL ||
+                              f->group[k].numerics != f->group[i].numerics);
+        }
+        f->group[i].kernel = alone ? ROOF_KERNEL_PREFILL : f->group[i].kernel;
     }
 }
 
@@ -409,6 +454,7 @@ enum roof_status open_fitter(struct fitter *out, const struct options *options,
                               options->hardware);
     }
     name_formats(out);
+    widen_encoders(out);
     deal_sizes(out);
     deal_small_groups(out);
     return sort_rows(out, error);

@@ -23,6 +23,9 @@ static const struct {
     double value[CHOICES];
 } choices[] = {{"row_granule", {64, 128, 256}},
                {"vector_rows", {4, 8, 16}},
+               {"sequence_sms", {1, 2, 4}},
+               {"lone_rows", {16, 64, 128}},
+               {"short_bytes", {16384, 32768, 65536}},
                {"column_granule", {64, 128, 256}}};
 
 /* Returns the possible values of a parameter; NULL: any. */
@@ -68,7 +71,7 @@ static double pinned(const struct search *s, size_t place, double start)
         return s->launch;
     }
     if (roof_kernel_has_tiles(s->known[0].kernel) && strcmp(p->key, "tile_rows") == 0) {
-        return roof_matrix_rows(s->fitter->hardware->architecture);
+        return roof_matrix_rows(s->fitter->hardware->architecture, s->known[0].stack);
     }
     return p->min == p->max ? p->min : ROOF_UNKNOWN;
 }
@@ -113,17 +116,21 @@ static double search_round(struct search *s, double *z, const struct limits *lim
     return value;
 }
 
+/* Returns the factor of the evaluations of a group. */
+static int effort(const struct search *s)
+{
+    return s->fitter->group[s->group].rows < MANY_ROWS ? MORE_EVALUATIONS : 1;
+}
+
 /* Searches from z in rounds with decreasing steps. Leaves the best point in z, and returns its
  * objective. */
 static double search_from(struct search *s, double *z, const struct limits *limits)
 {
     static const double steps[] = {0.3, 0.2, 0.1};
-    const struct fitter *const f = s->fitter;
-    const bool cheap = f->group[s->group].rows < MANY_ROWS;
     double value = HUGE_VAL;
     for (size_t round = 0; round < COUNT(steps); round++) {
-        value = search_round(s, z, limits, steps[round],
-                             f->options->evaluations * (cheap ? MORE_EVALUATIONS : 1));
+        value =
+            search_round(s, z, limits, steps[round], s->fitter->options->evaluations * effort(s));
     }
     return value;
 }
@@ -141,7 +148,7 @@ static void choose_value(struct search *s, double *z, size_t place, const double
         memcpy(there, z, sizeof there);
         s->chosen[place] = k < 0 ? s->parameter[place].neutral : value[k];
         set_limits(s, there, &limits);
-        const double found = search_round(s, there, &limits, 0.2, CHOICE_EVALUATIONS);
+        const double found = search_round(s, there, &limits, 0.2, CHOICE_EVALUATIONS * effort(s));
         if (found < best) {
             best = found;
             chosen = s->chosen[place];
@@ -296,7 +303,8 @@ void run_search(struct search *s)
     for (size_t i = 0; i < s->count; i++) {
         s->chosen[i] = ROOF_UNKNOWN;
     }
-    if (s->fitter->group[s->group].rows >= FEW_ROWS || !search_lent(s, z)) {
+    const size_t rows = s->fitter->group[s->group].rows;
+    if (rows >= FEW_ROWS || rows >= 2 * s->count || !search_lent(s, z)) {
         search_all(s, z);
     }
     try_parameters(s, z);

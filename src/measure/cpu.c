@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "base/quantity.h"
 #include "measure/cpu_energy.h"
+#include "measure/cpu_experts.h"
 #include "measure/cpu_step.h"
 #include "measure/timing.h"
 
@@ -126,7 +127,8 @@ static bool cpu_able(const struct roof_bench *bench, const struct roof_meter_tas
 {
     return task->probe == ROOF_PROBE_MULTIPLY ? roof_cpu_peak_able(&bench->features, task)
            : task->probe == ROOF_PROBE_OPERATOR
-               ? roof_cpu_product_able(&bench->features, task) || roof_cpu_vector_able(task)
+               ? roof_cpu_product_able(&bench->features, task) || roof_cpu_vector_able(task) ||
+                     roof_cpu_experts_able(&bench->features, task)
                : task->probe != ROOF_PROBE_TO_DEVICE && task->probe != ROOF_PROBE_FROM_DEVICE;
 }
 

@@ -59,6 +59,10 @@ bool roof_cpu_product_able(const struct roof_cpu_features *features,
 
 bool roof_cpu_vector_able(const struct roof_meter_task *task);
 
+/* Multiplies k numbers, silu(gate) * up, and stores them in gate. k is a multiple of 16, and rows
+ * begin at multiples of 64 bytes. */
+void roof_cpu_gate(float *gate, const float *up, int64_t k, enum roof_cpu_isa isa);
+
 /* Returns the number of copies of the data that a job rotates through: those of a step, or enough
  * that a cold task finds no part of a copy in caches of cache_bytes when it uses it again. */
 int64_t roof_cpu_copies(const struct roof_cpu_job *job, int64_t bytes, int64_t cache_bytes);

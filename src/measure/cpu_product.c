@@ -31,7 +31,7 @@ struct parts {
     int64_t input_bytes; /* of a converted row */
 };
 
-static int64_t row_bytes(enum roof_precision format, int64_t k)
+int64_t roof_cpu_row_bytes(enum roof_precision format, int64_t k)
 {
     return (int64_t)roof_tensor_bytes(format, (double)k, 0, 0);
 }
@@ -40,7 +40,7 @@ static struct parts parts_of(const struct roof_cpu_job *job, enum roof_precision
 {
     const struct roof_shape *const s = &job->task.workload.shape;
     struct parts out = {.inputs = (float *)(void *)job->scratch,
-                        .input_bytes = row_bytes(inputs, s->k)};
+                        .input_bytes = roof_cpu_row_bytes(inputs, s->k)};
     out.converted = job->scratch + s->m * s->k * (int64_t)sizeof(float);
     out.out = (float *)(void *)(out.converted + (s->m * out.input_bytes + 63) / 64 * 64);
     return out;
@@ -61,7 +61,7 @@ static void share_product(void *context, size_t thread, size_t threads, int64_t 
         return;
     }
     const unsigned char *const weights = job->data + call / job->phases % job->copies * job->stride;
-    const int64_t bytes = row_bytes(job->task.workload.formats.weights, s->k);
+    const int64_t bytes = roof_cpu_row_bytes(job->task.workload.formats.weights, s->k);
     const int64_t first = roof_cpu_part(s->n, ROWS, thread, threads);
     const int64_t end = roof_cpu_part(s->n, ROWS, thread + 1, threads);
     if (kernels.enter != NULL) {
@@ -94,10 +94,8 @@ static void fill_upper_halves(uint16_t *out, int64_t count, uint64_t *state)
     }
 }
 
-/* Fills weights with random values: floats unchanged, blocks with small scales, of which a given
- * number is stored together. */
-static void fill_weights(unsigned char *out, enum roof_precision format, int64_t bytes,
-                         int64_t scales, uint64_t *state)
+void roof_cpu_fill_weights(unsigned char *out, enum roof_precision format, int64_t bytes,
+                           int64_t scales, uint64_t *state)
 {
     const int64_t block = roof_format(format)->block_bytes;
     const uint16_t small = roof_float_to_half(1.F / 128);
@@ -144,17 +142,18 @@ enum roof_status roof_cpu_product_begin(struct roof_cpu_job *job, int64_t cache_
     const struct roof_dot_kernels kernels = kernels_of(job);
     const int64_t rows =
         kernels.packed ? roof_divide_up(s->n, kernels.tile_rows) * kernels.tile_rows : s->n;
-    const int64_t weights = rows * row_bytes(format, s->k);
+    const int64_t weights = rows * roof_cpu_row_bytes(format, s->k);
     job->phases = 2;
     job->share = share_product;
     job->stride = (weights + 63) / 64 * 64;
     job->copies = roof_cpu_copies(job, job->stride, cache_bytes);
-    const int64_t scratch =
-        s->m * (s->k + s->n) * (int64_t)sizeof(float) + s->m * row_bytes(kernels.inputs, s->k) + 64;
+    const int64_t scratch = s->m * (s->k + s->n) * (int64_t)sizeof(float) +
+                            s->m * roof_cpu_row_bytes(kernels.inputs, s->k) + 64;
     TRY(roof_cpu_allocate(job, job->copies * job->stride + scratch, error));
     job->scratch = job->data + job->copies * job->stride;
     uint64_t state = 1;
-    fill_weights(job->data, format, weights, kernels.packed ? kernels.tile_rows : 1, &state);
+    roof_cpu_fill_weights(job->data, format, weights, kernels.packed ? kernels.tile_rows : 1,
+                          &state);
     roof_cpu_repeat(job);
     roof_cpu_random((float *)(void *)job->scratch, s->m * s->k, &state);
     return ROOF_OK;
@@ -181,12 +180,12 @@ bool roof_cpu_amx_right(const struct roof_dot_kernels *kernels, enum roof_precis
     struct roof_dot dot = {.weights = rows,
                            .inputs = inputs,
                            .out = wanted,
-                           .row_bytes = row_bytes(weights, CHECK_K),
-                           .input_bytes = row_bytes(kernels->inputs, CHECK_K),
+                           .row_bytes = roof_cpu_row_bytes(weights, CHECK_K),
+                           .input_bytes = roof_cpu_row_bytes(kernels->inputs, CHECK_K),
                            .stride = CHECK_ROWS,
                            .k = CHECK_K};
     (void)roof_dot_find(&plain, weights, true, &base);
-    fill_weights(rows, weights, CHECK_ROWS * dot.row_bytes, 1, &state);
+    roof_cpu_fill_weights(rows, weights, CHECK_ROWS * dot.row_bytes, 1, &state);
     roof_amx_pack(packed, rows, weights, CHECK_ROWS, CHECK_K);
     for (int i = 0; i < CHECK_INPUTS; i++) {
         roof_cpu_random(value, CHECK_K, &state);

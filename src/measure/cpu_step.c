@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "measure/cpu_experts.h"
 #include "measure/timing.h"
 
 /* One call of the team: a phase of a run of a part. */
@@ -26,6 +27,8 @@ enum roof_status roof_cpu_operator_begin(struct roof_cpu_job *job, size_t thread
 {
     return roof_cpu_vector_able(&job->task)
                ? roof_cpu_vector_begin(job, threads, cache_bytes, error)
+           : roof_cpu_experts_able(&job->features, &job->task)
+               ? roof_cpu_experts_begin(job, cache_bytes, error)
                : roof_cpu_product_begin(job, cache_bytes, error);
 }
 

@@ -13,6 +13,7 @@
 #define LANES 16
 typedef float lanes __attribute__((vector_size(4 * LANES)));
 typedef int32_t whole __attribute__((vector_size(4 * LANES)));
+typedef uint32_t bits __attribute__((vector_size(4 * LANES)));
 
 /*
  * e^x = 2^n e^r with n = x / ln 2 rounded, whose bits make the exponent, and r in +-0.35, of which
@@ -23,7 +24,7 @@ typedef int32_t whole __attribute__((vector_size(4 * LANES)));
         const lanes exp_x = (x);                                                                   \
         const lanes exp_shifted = exp_x * 1.44269504F + 0x1.8p23F;                                 \
         const lanes r = exp_x - (exp_shifted - 0x1.8p23F) * 0.693147181F;                          \
-        const whole exp_bits = ((whole)exp_shifted << 23) + (127 << 23);                           \
+        const bits exp_bits = ((bits)exp_shifted << 23) + (127U << 23);                            \
         const lanes exp_series =                                                                   \
             1 + r * (1 + r * (1 / 2.F + r * (1 / 6.F + r * (1 / 24.F + r * (1 / 120.F)))));        \
         (out) = (lanes)((whole)(exp_series * (lanes)exp_bits) & (exp_x > -87));                    \
@@ -57,7 +58,7 @@ typedef int32_t whole __attribute__((vector_size(4 * LANES)));
         for (int64_t i = 0; i < k / LANES; i++) {                                                  \
             lanes exponential = {0};                                                               \
             EXPONENTIAL(exponential, -a[i]);                                                       \
-            out[i] = a[i] / (1 + exponential) * b[i];                                              \
+            out[i] = (lanes)((whole)(a[i] / (1 + exponential) * b[i]) & (a[i] > -87));             \
         }                                                                                          \
     }                                                                                              \
     target static void rotate_##isa(lanes *out, const lanes *a, const lanes *b, int64_t k)         \
@@ -114,6 +115,12 @@ static row_kernel *find_row(enum roof_operator op, enum roof_cpu_isa isa)
         found = rows[i].op == op ? rows[i].run[isa] : NULL;
     }
     return found;
+}
+
+void roof_cpu_gate(float *gate, const float *up, int64_t k, enum roof_cpu_isa isa)
+{
+    find_row(ROOF_OPERATOR_SILU_MUL, isa)((lanes *)(void *)gate, (const lanes *)(const void *)gate,
+                                          (const lanes *)(const void *)up, k);
 }
 
 /* Returns the elements of a row: all heads of one token for RoPE. */

@@ -7,7 +7,7 @@
 #include "predict/calibration.h"
 
 /* A kernel with fewer rows keeps its initial parameters. */
-#define ROOF_FIT_ROWS_MIN 4
+#define ROOF_FIT_ROWS_MIN 3
 
 /* The most fits that a measured device has. */
 #define ROOF_FITS_MAX 64

@@ -14,9 +14,12 @@
 
 /* The dimensions of the operators that are measured. */
 static const enum roof_dimension dims[] = {
-    ROOF_DIM_M,        ROOF_DIM_N,        ROOF_DIM_K,         ROOF_DIM_BATCH,  ROOF_DIM_HEADS,
-    ROOF_DIM_KV_HEADS, ROOF_DIM_HEAD_DIM, ROOF_DIM_QUERY_LEN, ROOF_DIM_KV_LEN, ROOF_DIM_CAUSAL,
-    ROOF_DIM_TOKENS,   ROOF_DIM_HIDDEN,   ROOF_DIM_ELEMENTS,  ROOF_DIM_DEVICES};
+    ROOF_DIM_M,        ROOF_DIM_N,         ROOF_DIM_K,
+    ROOF_DIM_BATCH,    ROOF_DIM_HEADS,     ROOF_DIM_KV_HEADS,
+    ROOF_DIM_HEAD_DIM, ROOF_DIM_QUERY_LEN, ROOF_DIM_KV_LEN,
+    ROOF_DIM_CAUSAL,   ROOF_DIM_TOKENS,    ROOF_DIM_HIDDEN,
+    ROOF_DIM_ELEMENTS, ROOF_DIM_DEVICES,   ROOF_DIM_INTERMEDIATE,
+    ROOF_DIM_EXPERTS,  ROOF_DIM_TOP_K};
 
 static const char *const probe_names[ROOF_PROBE_COUNT] = {
     [ROOF_PROBE_READ] = "read",           [ROOF_PROBE_COPY] = "copy",
@@ -107,10 +110,25 @@ void roof_rows_operator_columns(struct roof_text *out)
     roof_text_put(out, "weights,activations,kv,out,cache,");
 }
 
-void roof_rows_write(struct roof_text *out, const struct roof_measured *measured)
+static void put_columns(struct roof_text *out)
 {
     roof_rows_operator_columns(out);
     roof_text_printf(out, "%s\n", measured_columns);
+}
+
+bool roof_rows_known(const char *text)
+{
+    struct roof_text columns = ROOF_TEXT_INIT;
+    put_columns(&columns);
+    const bool known =
+        text == NULL || columns.failed || strncmp(text, columns.data, columns.length) == 0;
+    roof_text_free(&columns);
+    return known;
+}
+
+void roof_rows_write(struct roof_text *out, const struct roof_measured *measured)
+{
+    put_columns(out);
     for (size_t i = 0; i < measured->count; i++) {
         const struct roof_meter_row *const row = &measured->row[i];
         if (row->task.probe == ROOF_PROBE_OPERATOR) {

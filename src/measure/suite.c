@@ -150,6 +150,20 @@ static struct roof_meter_task attention(int64_t batch, int64_t queries, int64_t 
     return task;
 }
 
+/* Routed experts with weights of a format: those of a large model, but fewer, or small ones. */
+static struct roof_meter_task experts(const struct roof_meter_device *device,
+                                      enum roof_precision weights, int64_t tokens, bool large)
+{
+    struct roof_meter_task task = roof_suite_product(device, weights, 0, 0, 0);
+    task.workload.op = ROOF_OPERATOR_MOE;
+    task.workload.shape.tokens = tokens;
+    task.workload.shape.hidden = large ? 2048 : 1024;
+    task.workload.shape.intermediate = large ? 768 : 512;
+    task.workload.shape.experts = large ? 16 : 32;
+    task.workload.shape.top_k = large ? 2 : 4;
+    return task;
+}
+
 /* From 16 bits to 8, as before products in 8 bits. */
 static struct roof_meter_task quantize(int64_t tokens, int64_t hidden)
 {
@@ -254,7 +268,25 @@ static void add_collectives(struct suite *out, const struct roof_meter *meter,
     }
 }
 
-/* Every kernel occurs in so many rounds. */
+/* Experts come so many rounds later than other products, because fewer models have them. */
+#define ROUNDS_LARGE 2
+#define ROUNDS_SMALL 6
+
+/* Adds experts of formats that models with experts have. */
+static void add_experts(struct suite *out, const struct roof_meter *meter,
+                        const struct roof_bench *bench, const struct roof_meter_device *device,
+                        const struct roof_suite_formats *formats, int64_t tokens, bool large)
+{
+    for (size_t i = 0; i < formats->count; i++) {
+        const enum roof_precision format = formats->format[i];
+        const struct roof_meter_task task = experts(device, format, tokens, large);
+        if (roof_precision_bits(format) <= 16) {
+            add(out, meter, bench, &task);
+        }
+    }
+}
+
+/* Every kernel but experts occurs in so many rounds. */
 #define ROUNDS_NEEDED 2
 
 /* Lists the tasks: round by round further sizes, so that any beginning of the list is balanced. */
@@ -288,6 +320,13 @@ static void make(struct suite *out, const struct roof_meter *meter, const struct
             if (tokens > 0 && tokens <= HEADS_TOKENS && side == 0 && number < HEADS_ROUNDS &&
                 !device->host) {
                 add_products_of_heads(out, meter, bench, formats, tokens);
+            }
+        }
+        for (int large = 1; large >= 0; large--) {
+            const size_t late = large != 0 ? ROUNDS_LARGE : ROUNDS_SMALL;
+            if (round >= late && round - late < count) {
+                add_experts(out, meter, bench, device, formats, sizes->tokens[round - late],
+                            large != 0);
             }
         }
     }

@@ -102,6 +102,16 @@ static void join(struct roof_node *first, const struct roof_node *second, enum r
     w->op = fused;
 }
 
+/* Returns true if two operators read the results of the same ones. */
+static bool same_reads(const struct roof_reads *a, const struct roof_reads *b)
+{
+    bool same = a->count == b->count && a->count > 0;
+    for (size_t i = 0; same && i < a->count; i++) {
+        same = a->before[i] == b->before[i] && strcmp(a->name[i], b->name[i]) == 0;
+    }
+    return same;
+}
+
 void roof_reads_join(struct roof_reads *reads, const struct roof_reads *more)
 {
     for (size_t i = 0; i < more->count; i++) {
@@ -121,7 +131,7 @@ void roof_reads_join(struct roof_reads *reads, const struct roof_reads *more)
 
 bool roof_same_workload(const struct roof_workload *a, const struct roof_workload *b)
 {
-    return a->op == b->op && a->sparse == b->sparse &&
+    return a->op == b->op && a->sparse == b->sparse && a->quantize_input == b->quantize_input &&
            memcmp(&a->shape, &b->shape, sizeof a->shape) == 0 &&
            memcmp(&a->formats, &b->formats, sizeof a->formats) == 0;
 }
@@ -153,10 +163,6 @@ static void append(struct builder *b, const struct roof_node *node, int64_t coun
     g->node[g->count].workload.cache = b->s->common.cache;
     g->node[g->count].workload.no_launch_overhead = b->s->common.no_launch_overhead;
     g->node[g->count].workload.step_scale = b->s->common.step_scale;
-    const enum roof_operator op = node->workload.op;
-    if (roof_is_product(op) && roof_operator_row(op)->other == ROOF_ROLE_WEIGHTS) {
-        g->node[g->count].workload.quantize_input = b->s->common.quantize_input;
-    }
     g->count++;
 }
 
@@ -222,6 +228,36 @@ static bool on_host(const struct builder *b, const struct roof_node *node)
     return roof_graph_on_host(b) || (b->offloaded && node->routed);
 }
 
+/* Returns true if a product of the layer has quantised the input of another to its format. */
+static bool is_quantized(struct builder *b, const struct roof_node *node)
+{
+    const enum roof_precision format = node->workload.formats.activations;
+    for (int i = 0; i < b->quantized_count; i++) {
+        const struct quantized *const q = &b->quantized[i];
+        if (q->format == format && same_reads(&q->of, &node->reads)) {
+            return true;
+        }
+    }
+    if (b->quantized_count < QUANTIZED_MAX) {
+        b->quantized[b->quantized_count++] =
+            (struct quantized){.of = node->reads, .format = format};
+    }
+    return false;
+}
+
+/* Returns how a node quantises its input. Products of the same input share one quantisation. The
+ * kernels of experts have their own. */
+static int64_t quantization_of(struct builder *b, const struct roof_node *node)
+{
+    const enum roof_operator op = node->workload.op;
+    const int64_t way = b->s->common.quantize_input;
+    if (way == ROOF_QUANTIZE_NONE || !roof_is_product(op) ||
+        roof_operator_row(op)->other != ROOF_ROLE_WEIGHTS) {
+        return ROOF_QUANTIZE_NONE;
+    }
+    return op == ROOF_OPERATOR_GEMM && is_quantized(b, node) ? ROOF_QUANTIZE_NONE : way;
+}
+
 /* The operators that a fused one reads are unknown, because those that it joins have other names.
  */
 void roof_graph_add(struct builder *b, struct roof_node *node)
@@ -230,6 +266,7 @@ void roof_graph_add(struct builder *b, struct roof_node *node)
     const int64_t count = b->layer != NULL ? b->count : outside;
     node->reads = b->from;
     node->block = b->block;
+    node->workload.quantize_input = quantization_of(b, node);
     node->host = on_host(b, node) ? b->s->host : NULL;
     b->from = (struct roof_reads){.count = 1, .name = {node->name}};
     if (b->s->fuse == ROOF_FUSE_ALL) {

@@ -66,6 +66,7 @@ void roof_graph_enter(struct builder *b, const struct roof_layer *layer)
     b->heads = layer == NULL ? 0 : roof_heads(b->model, layer) / b->s->tp;
     b->kv_heads = layer == NULL ? 0 : roof_kv_heads(b->model, layer, b->s->tp);
     memset(b->known, 0, sizeof b->known);
+    b->quantized_count = 0;
 }
 
 struct roof_formats roof_graph_vector_formats(struct builder *b)

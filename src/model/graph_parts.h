@@ -6,6 +6,9 @@
 #include "model/graph.h"
 #include "model/stage.h"
 
+/* The tensors of a layer that products quantise are noted, up to this many. */
+enum { QUANTIZED_MAX = 16 };
+
 /* The sequences of one kind in a pass. */
 struct group {
     const char *attention; /* name of the node */
@@ -47,6 +50,12 @@ struct builder {
     bool ends;    /* it has the last one */
     struct roof_node tail; /* the sum that ends the last layer */
     bool tailed;
+    /* The tensors that products of the layer have quantised, with the formats. */
+    struct quantized {
+        struct roof_reads of;
+        enum roof_precision format;
+    } quantized[QUANTIZED_MAX];
+    int quantized_count;
     bool sole; /* all readers of the quantised tensor read it in this format */
 };
 

@@ -60,11 +60,12 @@ static enum roof_status load_known(struct roof_calibration **out, const char *id
                : ROOF_OK;
 }
 
-double roof_matrix_rows(const char *architecture)
+double roof_matrix_rows(const char *architecture, enum roof_stack stack)
 {
     return strncmp(architecture, "Hopper", 6) == 0                   ? 64
            : strncmp(architecture, "Blackwell (SM10", 15) == 0       ? 128
            : strncmp(architecture, "Blackwell Ultra (SM10", 21) == 0 ? 128
+           : stack == ROOF_STACK_TRTLLM                              ? 64
                                                                      : 16;
 }
 
@@ -84,7 +85,7 @@ static void set_matrix_rows(struct roof_calibration *c, const char *architecture
         const bool tiled = roof_kernel_has_tiles(fit[n].kernel) && !fit[n].plain;
         for (size_t i = 0; tiled && i < count; i++) {
             if (strcmp(parameter[i].key, "tile_rows") == 0) {
-                fit[n].parameter[i] = roof_matrix_rows(architecture);
+                fit[n].parameter[i] = roof_matrix_rows(architecture, fit[n].stack);
             }
         }
     }

@@ -72,6 +72,16 @@ static const struct roof_parameter sparse_parameters[] = {
 #include "predict/kernel_parameters.h"
 };
 
+static const struct roof_parameter compressed_parameters[] = {
+#define ROOF_COMPRESSED_PARAMETER PARAMETER
+#include "predict/kernel_parameters.h"
+};
+
+static const struct roof_parameter groups_parameters[] = {
+#define ROOF_GROUPS_PARAMETER PARAMETER
+#include "predict/kernel_parameters.h"
+};
+
 static const struct roof_parameter plain_parameters[] = {
 #define ROOF_PLAIN_PARAMETER PARAMETER
 #include "predict/kernel_parameters.h"
@@ -111,6 +121,11 @@ static const struct {
     [ROOF_KERNEL_INDEX_SCORES] = {"index_scores", index_parameters, COUNT(index_parameters)},
     [ROOF_KERNEL_TOP_K] = {"top_k", top_k_parameters, COUNT(top_k_parameters)},
     [ROOF_KERNEL_SPARSE_MLA] = {"sparse_mla", sparse_parameters, COUNT(sparse_parameters)},
+    [ROOF_KERNEL_COMPRESSED] = {"compressed", compressed_parameters, COUNT(compressed_parameters)},
+    [ROOF_KERNEL_COMPRESSED_PREFILL] = {"compressed_prefill", groups_parameters,
+                                        COUNT(groups_parameters)},
+    [ROOF_KERNEL_HYPER_COLLAPSE] = {"hyper_collapse", vector_parameters, COUNT(vector_parameters)},
+    [ROOF_KERNEL_HYPER_EXPAND] = {"hyper_expand", vector_parameters, COUNT(vector_parameters)},
 };
 
 const struct roof_parameter *roof_kernel_parameters(enum roof_kernel kernel, size_t *count)
@@ -240,6 +255,16 @@ static enum roof_status read_number(double *out, const struct roof_json *json,
     return read_value(out, json, object, roof_json_get(object, key), key, min, max, error);
 }
 
+static enum roof_status read_flag(bool *out, const struct roof_json *json,
+                                  const roof_json_value *object, const char *key,
+                                  struct roof_error *error)
+{
+    const roof_json_value *const value = roof_json_get(object, key);
+    return value == NULL || roof_json_boolean(out, value)
+               ? ROOF_OK
+               : roof_json_error(json, value, error, "%s must be true or false", key);
+}
+
 /* Reads the formula of the parameters: that of the kernel unless the fit names another. */
 static enum roof_status read_form(struct roof_kernel_fit *out, const struct roof_json *json,
                                   const roof_json_value *object, struct roof_error *error)
@@ -295,6 +320,7 @@ static enum roof_status read_fit(struct roof_kernel_fit *out, const struct roof_
     int numerics = 0;
     int quantize = 0;
     double rows = 0;
+    double heads = 0;
     const struct {
         int *out;
         const char *key;
@@ -331,6 +357,11 @@ static enum roof_status read_fit(struct roof_kernel_fit *out, const struct roof_
     out->numerics = (enum roof_numerics)numerics;
     out->quantize = (enum roof_quantize)quantize;
     out->rows = (int64_t)rows;
+    if (roof_json_get(object, "least_heads") != NULL) {
+        TRY(read_number(&heads, json, object, "least_heads", 1, 1e6, error));
+    }
+    out->least_heads = (int64_t)heads;
+    TRY(read_flag(&out->own_kv_heads, json, object, "own_kv_heads", error));
     TRY(read_weights(out, json, object, error));
     TRY(read_form(out, json, object, error));
     return read_parameters(out, json, object, error);
@@ -355,7 +386,8 @@ void roof_calibration_free(struct roof_calibration *calibration)
 static bool same_kernel(const struct roof_kernel_fit *a, const struct roof_kernel_fit *b)
 {
     return a->kernel == b->kernel && a->stack == b->stack && a->numerics == b->numerics &&
-           a->quantize == b->quantize && a->one_format == b->one_format &&
+           a->quantize == b->quantize && a->least_heads == b->least_heads &&
+           a->own_kv_heads == b->own_kv_heads && a->one_format == b->one_format &&
            (!a->one_format || a->weights == b->weights);
 }
 
@@ -562,13 +594,29 @@ static int nearness(const struct roof_kernel_fit *fit, enum roof_precision weigh
     return !fit->one_format ? 1 : fit->weights == weights ? 2 : 0;
 }
 
-/* Returns true if a is preferred to b: a fit for the stack itself, else for the format of the
- * weights, else with the simplest quantisation. */
+/* Returns true if a kernel is for some numbers of heads alone. */
+static bool is_special(const struct roof_kernel_fit *fit)
+{
+    return fit->least_heads > 0 || fit->own_kv_heads;
+}
+
+/* Returns true if a kernel is for the heads of a shape; NULL: any. */
+static bool takes_heads(const struct roof_kernel_fit *fit, const struct roof_shape *shape)
+{
+    return !is_special(fit) || (shape != NULL && shape->heads >= fit->least_heads &&
+                                (!fit->own_kv_heads || shape->heads == shape->kv_heads));
+}
+
+/* Returns true if a is preferred to b: a fit for the stack itself, else for some heads alone, else
+ * for the format of the weights, else with the simplest quantisation. */
 static bool better(const struct roof_kernel_fit *a, const struct roof_kernel_fit *b,
                    enum roof_stack stack, enum roof_precision weights)
 {
     if (b == NULL || (a->stack == stack) != (b->stack == stack)) {
         return b == NULL || a->stack == stack;
+    }
+    if (is_special(a) != is_special(b)) {
+        return is_special(a);
     }
     if (nearness(a, weights) != nearness(b, weights)) {
         return nearness(a, weights) > nearness(b, weights);
@@ -609,7 +657,8 @@ bool roof_calibration_measures(const struct roof_calibration *calibration, enum 
 const struct roof_kernel_fit *
 roof_calibration_find_for(const struct roof_calibration *calibration, enum roof_kernel kernel,
                           enum roof_stack stack, enum roof_numerics numerics,
-                          enum roof_quantize quantize, enum roof_precision weights)
+                          enum roof_quantize quantize, enum roof_precision weights,
+                          const struct roof_shape *shape)
 {
     const struct roof_kernel_fit *found = NULL;
     const struct owned *const owned = calibration->private_data; /* NULL: made by hand */
@@ -619,7 +668,8 @@ roof_calibration_find_for(const struct roof_calibration *calibration, enum roof_
         const struct roof_kernel_fit *const fit = &calibration->fit[i];
         const bool same = fit->stack == stack || fit->stack == ROOF_STACK_BEST;
         /* The kernel without its quantisation is the same in all fits. */
-        const bool able = quantize == ROOF_QUANTIZE_NONE || fit->quantize == quantize;
+        const bool able = (quantize == ROOF_QUANTIZE_NONE || fit->quantize == quantize) &&
+                          takes_heads(fit, shape);
         if (fit->kernel == kernel && same && fit->numerics == numerics && able &&
             better(fit, found, stack, weights)) {
             found = fit;
@@ -634,5 +684,5 @@ const struct roof_kernel_fit *roof_calibration_find(const struct roof_calibratio
                                                     enum roof_quantize quantize)
 {
     return roof_calibration_find_for(calibration, kernel, stack, numerics, quantize,
-                                     ROOF_PRECISION_AUTO);
+                                     ROOF_PRECISION_AUTO, NULL);
 }

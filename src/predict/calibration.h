@@ -46,6 +46,10 @@ enum roof_kernel {
     ROOF_KERNEL_INDEX_SCORES,  /**< scores of an indexer for all keys */
     ROOF_KERNEL_TOP_K,         /**< the choice of keys by these scores */
     ROOF_KERNEL_SPARSE_MLA,    /**< latent attention of each query to the keys chosen for it */
+    ROOF_KERNEL_COMPRESSED,    /**< attention to compressed keys and a window, of a decode step */
+    ROOF_KERNEL_COMPRESSED_PREFILL, /**< such attention of a prompt */
+    ROOF_KERNEL_HYPER_COLLAPSE,     /**< streams of a residual to one vector */
+    ROOF_KERNEL_HYPER_EXPAND,       /**< a result to all streams */
     ROOF_KERNEL_COUNT
 };
 
@@ -98,7 +102,9 @@ struct roof_kernel_fit {
     enum roof_quantize quantize; /**< what the measured times include */
     bool one_format;             /**< only the format `weights` of the numerics was measured */
     enum roof_precision weights;
-    bool plain; /**< the formula is that of kernel_plain.c, not that of the kernel */
+    int64_t least_heads; /**< the kernel takes at least so many query heads; 0: any number */
+    bool own_kv_heads;   /**< each query head has a KV head of its own; false: any number has */
+    bool plain;          /**< the formula is that of kernel_plain.c, not that of the kernel */
     double parameter[ROOF_FIT_PARAMETERS_MAX]; /**< in the units of their keys */
     double low;  /**< the band: measured / expected, tenth percentile of rows no fit saw */
     double high; /**< ninetieth percentile */
@@ -149,9 +155,10 @@ void roof_calibration_free(struct roof_calibration *calibration);
 /** Writes the document of a calibration, which roof_calibration_load reads. */
 void roof_calibration_write(struct roof_text *out, const struct roof_calibration *calibration);
 
-/** Returns the rows of the matrix instruction of an architecture, which query heads of MLA fill:
- * the parameter tile_rows of any loaded calibration, also a borrowed one. */
-double roof_matrix_rows(const char *architecture);
+/** Returns the rows that query heads of MLA fill: those of the architecture's matrix instruction,
+ * or of the smallest tile of a stack if that is larger. This is the parameter tile_rows of any
+ * loaded calibration, also a borrowed one. */
+double roof_matrix_rows(const char *architecture, enum roof_stack stack);
 /** Tells whether the query heads of a kernel fill tiles of a number of rows. */
 bool roof_kernel_has_tiles(enum roof_kernel kernel);
 
@@ -175,12 +182,14 @@ const struct roof_kernel_fit *roof_calibration_find(const struct roof_calibratio
                                                     enum roof_quantize quantize);
 
 /**
- * Finds the fit for a format of weights: that of this format, else that of all formats, else that
- * of another format with the same numerics.
+ * Finds the fit for the heads of a shape (NULL: any) and a format of weights: that of a kernel for
+ * such heads, else for any; and that of this format, else that of all formats, else that of another
+ * format with the same numerics.
  */
 const struct roof_kernel_fit *
 roof_calibration_find_for(const struct roof_calibration *calibration, enum roof_kernel kernel,
                           enum roof_stack stack, enum roof_numerics numerics,
-                          enum roof_quantize quantize, enum roof_precision weights);
+                          enum roof_quantize quantize, enum roof_precision weights,
+                          const struct roof_shape *shape);
 
 #endif

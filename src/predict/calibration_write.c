@@ -8,13 +8,17 @@
 #include "base/json.h"
 #include "predict/calibration.h"
 
-/* Writes a number with six digits, so that a file does not depend on the last bit of a C library.
- */
-static void put_rounded(struct roof_text *out, double value)
+/* Rounds a number to six digits, so that a file does not depend on the last bit of a C library. */
+static double rounded(double value)
 {
     char digits[32];
     snprintf(digits, sizeof digits, "%.5e", value);
-    roof_text_number(out, strtod(digits, NULL));
+    return strtod(digits, NULL);
+}
+
+static void put_rounded(struct roof_text *out, double value)
+{
+    roof_text_number(out, rounded(value));
 }
 
 static void put_fit(struct roof_text *out, const struct roof_kernel_fit *fit)
@@ -30,6 +34,12 @@ static void put_fit(struct roof_text *out, const struct roof_kernel_fit *fit)
     if (fit->one_format) {
         roof_text_printf(out, "\"weights\": \"%s\", ", roof_precision_name(fit->weights));
     }
+    if (fit->least_heads > 0) {
+        roof_text_printf(out, "\"least_heads\": %" PRId64 ", ", fit->least_heads);
+    }
+    if (fit->own_kv_heads) {
+        roof_text_put(out, "\"own_kv_heads\": true, ");
+    }
     if (fit->lent != NULL) {
         roof_text_put(out, "\"lent\": ");
         roof_json_quote(out, fit->lent);
@@ -43,7 +53,7 @@ static void put_fit(struct roof_text *out, const struct roof_kernel_fit *fit)
     put_rounded(out, fit->high);
     roof_text_put(out, ",\n     \"parameters\": {");
     for (size_t i = 0; i < count; i++) {
-        if (fit->parameter[i] != parameter[i].neutral) {
+        if (rounded(fit->parameter[i]) != parameter[i].neutral) {
             roof_text_printf(out, "%s\"%s\": ", i == 0 ? "" : ", ", parameter[i].key);
             put_rounded(out, fit->parameter[i]);
         }

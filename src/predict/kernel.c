@@ -75,6 +75,10 @@ static void (*const formulas[ROOF_KERNEL_COUNT])(struct roof_expected *out,
     [ROOF_KERNEL_INDEX_SCORES] = roof_expect_index_scores,
     [ROOF_KERNEL_TOP_K] = roof_expect_top_k,
     [ROOF_KERNEL_SPARSE_MLA] = roof_expect_sparse_mla,
+    [ROOF_KERNEL_COMPRESSED] = roof_expect_compressed,
+    [ROOF_KERNEL_COMPRESSED_PREFILL] = roof_expect_compressed_prefill,
+    [ROOF_KERNEL_HYPER_COLLAPSE] = roof_expect_vector,
+    [ROOF_KERNEL_HYPER_EXPAND] = roof_expect_vector,
 };
 
 /* The kernel of each operator, plus one, so that 0 means none. */
@@ -112,6 +116,9 @@ static const unsigned char kernels[ROOF_OPERATOR_COUNT] = {
     [ROOF_OPERATOR_BLOCK_SCORES] = ROOF_KERNEL_BMM + 1,
     [ROOF_OPERATOR_INDEX_TOP_K] = ROOF_KERNEL_TOP_K + 1,
     [ROOF_OPERATOR_SPARSE_MLA] = ROOF_KERNEL_SPARSE_MLA + 1,
+    [ROOF_OPERATOR_COMPRESSED_ATTENTION] = ROOF_KERNEL_COMPRESSED + 1,
+    [ROOF_OPERATOR_HYPER_COLLAPSE] = ROOF_KERNEL_HYPER_COLLAPSE + 1,
+    [ROOF_OPERATOR_HYPER_EXPAND] = ROOF_KERNEL_HYPER_EXPAND + 1,
     [ROOF_OPERATOR_SHORT_CONV] = ROOF_KERNEL_CONV + 1,
     [ROOF_OPERATOR_CONV2D] = ROOF_KERNEL_GEMM + 1,
     [ROOF_OPERATOR_CONV3D] = ROOF_KERNEL_GEMM + 1,
@@ -169,14 +176,17 @@ enum roof_kernel roof_kernel_of(const struct roof_workload *workload)
         return is_encoder(workload) ? ROOF_KERNEL_ENCODER
                : s->query_len > 1   ? ROOF_KERNEL_PREFILL
                                     : ROOF_KERNEL_DECODE;
-    case ROOF_KERNEL_STATE: /* one token streams the state like a vector */
-        return s->query_len > 1 ? of_prompt(workload->op) : ROOF_KERNEL_STATE;
+    case ROOF_KERNEL_STATE: /* the tokens of a decode step stream the states like a vector */
+        return s->query_len < ROOF_PROMPT_QUERIES ? ROOF_KERNEL_STATE : of_prompt(workload->op);
     case ROOF_KERNEL_CONV:
         return s->query_len > 1 ? ROOF_KERNEL_CONV_PREFILL : ROOF_KERNEL_CONV;
     case ROOF_KERNEL_TOP_K: /* a few blocks of keys are chosen without a sort */
         return s->selected < TOP_K_LEAST ? ROOF_KERNEL_ACTIVATION : ROOF_KERNEL_TOP_K;
     case ROOF_KERNEL_SPARSE_MLA: /* for one query, engines have kernels that split its keys */
         return s->query_len > 1 ? ROOF_KERNEL_SPARSE_MLA : ROOF_KERNEL_MLA_DECODE;
+    case ROOF_KERNEL_COMPRESSED:
+        return s->query_len < ROOF_PROMPT_QUERIES ? ROOF_KERNEL_COMPRESSED
+                                                  : ROOF_KERNEL_COMPRESSED_PREFILL;
     case ROOF_KERNEL_ALL_REDUCE:
         return s->algorithm > 0 ? ROOF_KERNEL_ONE_SHOT : ROOF_KERNEL_ALL_REDUCE;
     default:
@@ -200,6 +210,8 @@ static enum roof_kernel like(enum roof_kernel kernel)
         [ROOF_KERNEL_INDEX_SCORES] = ROOF_KERNEL_BMM,
         [ROOF_KERNEL_TOP_K] = ROOF_KERNEL_ACTIVATION,
         [ROOF_KERNEL_SPARSE_MLA] = ROOF_KERNEL_MLA_DECODE,
+        [ROOF_KERNEL_HYPER_COLLAPSE] = ROOF_KERNEL_ADD,
+        [ROOF_KERNEL_HYPER_EXPAND] = ROOF_KERNEL_ADD,
     };
     return kernel < ROOF_KERNEL_COUNT && others[kernel] > 0 ? (enum roof_kernel)others[kernel]
                                                             : kernel;
@@ -222,6 +234,9 @@ unsigned roof_operator_kernels(enum roof_operator op)
     }
     if (kernels[op] == ROOF_KERNEL_ALL_REDUCE + 1) {
         needed |= 1U << ROOF_KERNEL_ONE_SHOT;
+    }
+    if (kernels[op] == ROOF_KERNEL_COMPRESSED + 1) {
+        needed |= 1U << ROOF_KERNEL_COMPRESSED_PREFILL;
     }
     if (kernels[op] == ROOF_KERNEL_CONV + 1) {
         needed |= 1U << ROOF_KERNEL_CONV_PREFILL;
@@ -285,20 +300,37 @@ static const enum roof_numerics stand_ins[ROOF_NUMERICS_COUNT][6] = {
 
 /* A kernel of a device with another SM, in 16 bits and in fewer. */
 static const double lent_bands[ROOF_KERNEL_COUNT][2] = {
-    [ROOF_KERNEL_GEMM] = {1.2, 1.65},        [ROOF_KERNEL_BMM] = {1.2, 1.65},
-    [ROOF_KERNEL_DECODE] = {1.4, 1.4},       [ROOF_KERNEL_PREFILL] = {1.25, 1.6},
-    [ROOF_KERNEL_MLA_DECODE] = {2.2, 2.4},   [ROOF_KERNEL_MLA_PREFILL] = {1.2, 1.4},
-    [ROOF_KERNEL_MOE] = {1.2, 1.55},         [ROOF_KERNEL_NORM] = {1.7, 1.7},
-    [ROOF_KERNEL_ADD] = {1.7, 1.7},          [ROOF_KERNEL_ACTIVATION] = {1.7, 1.7},
-    [ROOF_KERNEL_ROPE] = {1.7, 1.7},         [ROOF_KERNEL_QUANTIZE] = {1.7, 1.7},
-    [ROOF_KERNEL_ALL_REDUCE] = {1.9, 1.9},   [ROOF_KERNEL_ONE_SHOT] = {1.9, 1.9},
-    [ROOF_KERNEL_ALL_GATHER] = {1.9, 1.9},   [ROOF_KERNEL_REDUCE_SCATTER] = {1.9, 1.9},
-    [ROOF_KERNEL_ALL_TO_ALL] = {1.9, 1.9},   [ROOF_KERNEL_STATE] = {1.7, 1.7},
-    [ROOF_KERNEL_CONV] = {1.7, 1.7},         [ROOF_KERNEL_CONV_PREFILL] = {1.7, 1.7},
-    [ROOF_KERNEL_ENCODER] = {1.25, 1.6},     [ROOF_KERNEL_STATE_PREFILL] = {1.7, 1.7},
-    [ROOF_KERNEL_KIMI_PREFILL] = {1.7, 1.7}, [ROOF_KERNEL_SSD_PREFILL] = {1.7, 1.7},
-    [ROOF_KERNEL_INDEX_SCORES] = {1.7, 1.7}, [ROOF_KERNEL_TOP_K] = {1.7, 1.7},
+    [ROOF_KERNEL_GEMM] = {1.2, 1.65},
+    [ROOF_KERNEL_BMM] = {1.2, 1.65},
+    [ROOF_KERNEL_DECODE] = {1.4, 1.4},
+    [ROOF_KERNEL_PREFILL] = {1.25, 1.6},
+    [ROOF_KERNEL_MLA_DECODE] = {2.2, 2.4},
+    [ROOF_KERNEL_MLA_PREFILL] = {1.2, 1.4},
+    [ROOF_KERNEL_MOE] = {1.2, 1.55},
+    [ROOF_KERNEL_NORM] = {1.7, 1.7},
+    [ROOF_KERNEL_ADD] = {1.7, 1.7},
+    [ROOF_KERNEL_ACTIVATION] = {1.7, 1.7},
+    [ROOF_KERNEL_ROPE] = {1.7, 1.7},
+    [ROOF_KERNEL_QUANTIZE] = {1.7, 1.7},
+    [ROOF_KERNEL_ALL_REDUCE] = {1.9, 1.9},
+    [ROOF_KERNEL_ONE_SHOT] = {1.9, 1.9},
+    [ROOF_KERNEL_ALL_GATHER] = {1.9, 1.9},
+    [ROOF_KERNEL_REDUCE_SCATTER] = {1.9, 1.9},
+    [ROOF_KERNEL_ALL_TO_ALL] = {1.9, 1.9},
+    [ROOF_KERNEL_STATE] = {1.7, 1.7},
+    [ROOF_KERNEL_CONV] = {1.7, 1.7},
+    [ROOF_KERNEL_CONV_PREFILL] = {1.7, 1.7},
+    [ROOF_KERNEL_ENCODER] = {1.25, 1.6},
+    [ROOF_KERNEL_STATE_PREFILL] = {1.7, 1.7},
+    [ROOF_KERNEL_KIMI_PREFILL] = {1.7, 1.7},
+    [ROOF_KERNEL_SSD_PREFILL] = {1.7, 1.7},
+    [ROOF_KERNEL_INDEX_SCORES] = {1.7, 1.7},
+    [ROOF_KERNEL_TOP_K] = {1.7, 1.7},
     [ROOF_KERNEL_SPARSE_MLA] = {2.2, 2.4},
+    [ROOF_KERNEL_COMPRESSED] = {2.2, 2.2},
+    [ROOF_KERNEL_COMPRESSED_PREFILL] = {2.2, 2.2},
+    [ROOF_KERNEL_HYPER_COLLAPSE] = {1.7, 1.7},
+    [ROOF_KERNEL_HYPER_EXPAND] = {1.7, 1.7},
 };
 
 /* Collectives of more devices have no expected time: eight devices of one node were measured, and
@@ -343,6 +375,9 @@ static bool stands_in(const struct roof_workload *w)
         [ROOF_OPERATOR_ROPE_APPEND] = true,
     };
     const enum roof_kernel kernel = roof_kernel_of(w);
+    if (kernel == ROOF_KERNEL_STATE && w->shape.query_len > 1) {
+        return true; /* no fit saw several tokens */
+    }
     switch ((int)w->op) {
     case ROOF_OPERATOR_SSD:
         return kernel != ROOF_KERNEL_SSD_PREFILL;
@@ -356,11 +391,12 @@ static bool stands_in(const struct roof_workload *w)
     }
 }
 
-/* Returns true for norms whose short rows take most of the time: only long rows were measured. */
+/* Returns true for norms of short rows that take longer than a launch: only long rows were
+ * measured. */
 static bool is_short(const struct roof_workload *w, const struct roof_expected *expected)
 {
-    return roof_kernel_of(w) == ROOF_KERNEL_NORM && w->shape.hidden < ROOF_ROW_THREADS &&
-           expected->limit == ROOF_KERNEL_LIMIT_LATENCY;
+    return roof_kernel_of(w) == ROOF_KERNEL_NORM && w->shape.hidden < ROOF_ROW_ELEMENTS &&
+           expected->limit != ROOF_KERNEL_LIMIT_LAUNCH;
 }
 
 /* Tells whether a fit is of another device. */
@@ -475,8 +511,9 @@ static const struct roof_expected *try_stack(struct tries *tries,
     const int attempts = task->quantize == ROOF_QUANTIZE_NONE ? 1 : 2;
     for (int attempt = 0; attempt < attempts; attempt++) {
         const enum roof_quantize quantize = attempt == 0 ? task->quantize : ROOF_QUANTIZE_NONE;
-        const struct roof_kernel_fit *const fit = roof_calibration_find_for(
-            task->calibration, kernel, stack, numerics, quantize, task->workload->formats.weights);
+        const struct roof_kernel_fit *const fit =
+            roof_calibration_find_for(task->calibration, kernel, stack, numerics, quantize,
+                                      task->workload->formats.weights, &task->workload->shape);
         const struct roof_expected *const tried =
             fit == NULL ? NULL : try_fit(tries, task, kernel, fit);
         if (tried != NULL && !isnan(tried->time_s)) {
@@ -575,6 +612,7 @@ static enum roof_kernel of_one_token(enum roof_kernel kernel)
            : kernel == ROOF_KERNEL_CONV_PREFILL                           ? ROOF_KERNEL_CONV
            : formulas[kernel] == roof_expect_scan                         ? ROOF_KERNEL_STATE
            : kernel == ROOF_KERNEL_SPARSE_MLA                             ? ROOF_KERNEL_MLA_DECODE
+           : kernel == ROOF_KERNEL_COMPRESSED_PREFILL                     ? ROOF_KERNEL_COMPRESSED
                                                                           : ROOF_KERNEL_COUNT;
 }
 
@@ -705,7 +743,7 @@ static const struct roof_kernel_fit *fit_of_vllm(const struct roof_calibration *
 {
     const struct roof_kernel_fit *const fit =
         roof_calibration_find_for(calibration, kernel, ROOF_STACK_VLLM, ROOF_NUMERICS_16BIT,
-                                  ROOF_QUANTIZE_NONE, w->formats.weights);
+                                  ROOF_QUANTIZE_NONE, w->formats.weights, &w->shape);
     return fit == NULL || fit->plain ? NULL : fit;
 }
 

@@ -31,7 +31,9 @@ static void finish_decode(struct roof_expected *out, double memory, double compu
 /*
  * Decode has one query per sequence. The cache is read once, in splits of its length whose results
  * are joined (the logarithm). The heads of a KV head fill rows of one matrix tile, and a sequence's
- * KV head reaches at most the bandwidth of a few SMs.
+ * KV head reaches at most the bandwidth of a few SMs. FlashAttention 2 does neither with a window
+ * or if each head has its own KV head: a head then has a tile of its own, which walks over all
+ * tokens (vllm-project/flash-attention, csrc/flash_attn/flash_api.cpp, seqlenq_ngroups_swapped).
  */
 void roof_expect_decode(struct roof_expected *out, const struct roof_kernel_task *t,
                         const double *p)
@@ -54,12 +56,16 @@ void roof_expect_decode(struct roof_expected *out, const struct roof_kernel_task
     const double l2 = p[D_L2_RATE] * t->bandwidth;
     const double memory =
         (kv * (1 - hit) + (cold ? queries : 0)) / dram + (kv * hit + (cold ? 0 : queries)) / l2;
-    const double compute = 4 * batch * dim * (tokens + p[D_PAD_TOKENS]) *
-                           ((double)s->heads + kv_heads * p[D_PAD_HEADS]) / (p[D_PEAK] * t->peak);
-    const double lone = 2 * tokens * dim * kv_element * t->sms / (p[D_STREAM] * t->bandwidth);
+    const bool alone = p[D_ALONE] > 1 && (s->window > 0 || s->heads == s->kv_heads);
+    const double score = 4 * dim * (tokens + p[D_PAD_TOKENS]) / (p[D_PEAK] * t->peak);
+    const double rows =
+        alone ? (double)s->heads * p[D_ALONE] : (double)s->heads + kv_heads * p[D_PAD_HEADS];
+    const double compute = batch * rows * score;
+    const double stream = 2 * tokens * dim * kv_element * t->sms / (p[D_STREAM] * t->bandwidth);
+    const double lone = alone ? roof_larger(stream, p[D_ALONE] * score * t->sms) : stream;
+    const double blocks = batch * (alone ? (double)s->heads : kv_heads);
     const double ends =
-        (p[D_DOUBLING] * log2(1 + tokens / p[D_CHUNK]) + p[D_BLOCK] * batch * kv_heads / t->sms) /
-        t->clock;
+        (p[D_DOUBLING] * log2(1 + tokens / p[D_CHUNK]) + p[D_BLOCK] * blocks / t->sms) / t->clock;
     out->launch_s = p[D_LAUNCH] / t->clock;
     finish_decode(out, memory, compute, lone, p[D_OVERLAP], ends);
 }
@@ -173,7 +179,8 @@ static double matrix_rows(double heads, double rows)
 /*
  * MLA decodes like attention, with one latent for all heads: they fill matrix tiles of as many rows
  * as the matrix instruction has, each of which reads the cache, the further ones mostly out of the
- * L2.
+ * L2. Some kernels do not split a cache: a few SMs walk over one sequence, and the others wait for
+ * their turn.
  */
 void roof_expect_mla_decode(struct roof_expected *out, const struct roof_kernel_task *t,
                             const double *p)
@@ -191,19 +198,21 @@ void roof_expect_mla_decode(struct roof_expected *out, const struct roof_kernel_
     const double heads = (double)s->heads * queries_of_one;
     const double blocks = roof_larger(1, heads / p[L_ROWS]);
     const double rows = matrix_rows(heads, p[L_ROWS]);
+    const double kept = roof_held(out, w, kv + queries, p[L_QUERY_CAPACITY] * t->l2);
     const double hit = roof_held(out, w, kv, p[L_L2_CAPACITY] * t->l2);
     const double dram = p[L_DRAM] * t->bandwidth;
     const double l2 = p[L_L2_RATE] * t->bandwidth;
     const double again = (blocks - 1) * p[L_REREAD];
     const double memory = kv * (1 - hit) * (1 + again) / dram +
                           (kv * hit * blocks + kv * (1 - hit) * (blocks - 1 - again)) / l2 +
-                          p[L_QUERIES] * queries / t->bandwidth;
+                          p[L_QUERIES] * queries * ((1 - kept) / t->bandwidth + kept / l2);
     const double compute = 2 * batch * (tokens + p[L_PAD_TOKENS]) *
                            (key + (double)s->kv_lora_rank) * rows * blocks / (p[L_PEAK] * t->peak);
-    const double lone = kv / batch * t->sms / (p[L_STREAM] * t->bandwidth);
-    const double ends =
-        (p[L_DOUBLING] * log2(1 + tokens / p[L_CHUNK]) + p[L_BLOCK] * batch * blocks / t->sms) /
-        t->clock;
+    const double waves = roof_larger(1, ceil(batch * p[L_SEQUENCE_SMS] / t->sms));
+    const double lone = waves * kv / batch * t->sms / (p[L_STREAM] * t->bandwidth);
+    const double ends = (p[L_DOUBLING] * log2(1 + tokens / p[L_CHUNK]) +
+                         p[L_BLOCK] * roof_larger(waves - 1, batch * blocks / t->sms)) /
+                        t->clock;
     out->launch_s = p[L_LAUNCH] / t->clock;
     finish_decode(out, memory, compute, lone, p[L_OVERLAP], ends);
 }

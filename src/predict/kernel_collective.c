@@ -31,8 +31,11 @@ void roof_expect_collective(struct roof_expected *out, const struct roof_kernel_
     /* Without a switch nothing reduces in flight, so the time grows at least as in a ring. */
     const double growth = t->mesh && p[C_GROWTH] < RING ? RING : p[C_GROWTH];
     const double bulk = wire * (1 + growth * more);
-    const double chunked = p[C_LONG] / t->clock + bulk + sqrt(p[C_PIPE] / t->clock * bulk);
-    const double moved = brief < chunked ? brief : chunked;
+    const double chunked = p[C_LONG] * roof_larger(1, t->work->network_steps) / t->clock + bulk +
+                           sqrt(p[C_PIPE] / t->clock * bulk);
+    /* Libraries keep to the short protocol up to a size, even if the long one would be faster. */
+    const double most = brief * p[C_BRIEF] * devices / buffer;
+    const double moved = most >= brief ? brief : roof_larger(most, fmin(brief, chunked));
     /* Sends that do not wait for data wait for each other, as deep as a tree. */
     const double steps = t->work->network_steps <= 1 ? log2(devices) : t->work->network_steps;
     /* All-reduce goes up and down a tree of nodes. */

@@ -45,6 +45,12 @@
 #ifndef ROOF_SPARSE_PARAMETER
 #define ROOF_SPARSE_PARAMETER(id, key, least, most, start, neutral, meaning)
 #endif
+#ifndef ROOF_COMPRESSED_PARAMETER
+#define ROOF_COMPRESSED_PARAMETER(id, key, least, most, start, neutral, meaning)
+#endif
+#ifndef ROOF_GROUPS_PARAMETER
+#define ROOF_GROUPS_PARAMETER(id, key, least, most, start, neutral, meaning)
+#endif
 #ifndef ROOF_SCAN_PARAMETER
 #define ROOF_SCAN_PARAMETER(id, key, least, most, start, neutral, meaning)
 #endif
@@ -108,6 +114,8 @@ ROOF_DECODE_PARAMETER(WINDOW, "window", 0.0001, 1, 0.009, NEEDED,
 ROOF_DECODE_PARAMETER(BLOCK, "block_clocks", 1, 1e5, 1800, NEEDED, "ends of a thread block")
 ROOF_DECODE_PARAMETER(STREAM, "stream", 0.2, 300, 160, NEEDED,
                       "rate of one sequence and KV head, in fair shares of an SM")
+ROOF_DECODE_PARAMETER(ALONE, "lone_rows", 1, 128, 64, 1,
+                      "rows of the tile of a query head that does not share one with others")
 
 ROOF_PREFILL_PARAMETER(LAUNCH, "launch_clocks", 1000, 2e5, 19000, NEEDED,
                        "launch, with the append of K and V")
@@ -152,6 +160,10 @@ ROOF_MLA_DECODE_PARAMETER(PEAK, "peak", 0.01, 1, 0.8, NEEDED, "share of the dens
 ROOF_MLA_DECODE_PARAMETER(BLOCK, "block_clocks", 1, 4e5, 3000, NEEDED, "ends of a thread block")
 ROOF_MLA_DECODE_PARAMETER(STREAM, "stream", 0.2, 300, 80, NEEDED,
                           "rate of one sequence, in fair shares of an SM")
+ROOF_MLA_DECODE_PARAMETER(SEQUENCE_SMS, "sequence_sms", 1e-9, 16, 2, 1e-9,
+                          "SMs that walk over the cache of one sequence without splitting it")
+ROOF_MLA_DECODE_PARAMETER(QUERY_CAPACITY, "query_capacity", 1e-9, 3, 1, 1e-9,
+                          "share of the L2 that keeps queries beside the cache")
 
 ROOF_MLA_PREFILL_PARAMETER(LAUNCH, "launch_clocks", 1000, 4e5, 27000, NEEDED, "launch")
 ROOF_MLA_PREFILL_PARAMETER(PASSES, "passes", 0.1, 10, 1.2, NEEDED,
@@ -242,6 +254,19 @@ ROOF_SPARSE_PARAMETER(WAVE, "wave", 0.001, 1, 0.8, NEEDED,
 ROOF_SPARSE_PARAMETER(ROWS, "tile_rows", 16, 128, 64, NEEDED,
                       "query heads of a matrix tile, as the device's matrix instruction has")
 
+ROOF_COMPRESSED_PARAMETER(LAUNCH, "launch_clocks", 500, 1e5, 6000, NEEDED, "launch")
+ROOF_COMPRESSED_PARAMETER(PEAK, "peak", 0.02, 1, 0.3, NEEDED, "share of the dense peak")
+ROOF_COMPRESSED_PARAMETER(BLOCK, "block_clocks", 1, 1e5, 8000, NEEDED, "ends of a tile of heads")
+ROOF_COMPRESSED_PARAMETER(COMBINE, "combine_clocks", 1, 1e5, 10000, NEEDED,
+                          "sum of the results of a query whose keys are split over SMs")
+
+ROOF_GROUPS_PARAMETER(LAUNCH, "launch_clocks", 500, 1e5, 19000, NEEDED, "launch")
+ROOF_GROUPS_PARAMETER(GROUP, "group_clocks", 1, 1e5, 9000, NEEDED,
+                      "four sequences of a prompt, whose keys are gathered first")
+ROOF_GROUPS_PARAMETER(PEAK, "peak", 0.02, 1, 0.6, NEEDED, "share of the dense peak")
+ROOF_GROUPS_PARAMETER(BLOCK, "block_clocks", 1, 1e5, 12000, NEEDED,
+                      "ends of a tile of heads: queries are read, results written")
+
 ROOF_COLLECTIVE_PARAMETER(LAUNCH, "launch_clocks", 500, 1e5, 9000, NEEDED, "launch")
 ROOF_COLLECTIVE_PARAMETER(STEP, "step_clocks", 1, 2e4, 1300, NEEDED,
                           "a step that waits for another device")
@@ -256,6 +281,8 @@ ROOF_COLLECTIVE_PARAMETER(SHORT_GROWTH, "short_growth", 0.001, 100, 0.75, NEEDED
 ROOF_COLLECTIVE_PARAMETER(LONG, "long_clocks", 50, 2e5, 12000, NEEDED,
                           "later start of the protocol of long messages")
 ROOF_COLLECTIVE_PARAMETER(PIPE, "pipe_clocks", 1, 1e6, 14000, NEEDED, "fill of its pipeline")
+ROOF_COLLECTIVE_PARAMETER(BRIEF, "short_bytes", 1, 65536, 65536, 1,
+                          "bytes of a device up to which the protocol of short messages is taken")
 
 ROOF_ONE_SHOT_PARAMETER(LAUNCH, "launch_clocks", 500, 1e5, 6000, NEEDED, "launch")
 ROOF_ONE_SHOT_PARAMETER(STEP, "step_clocks", 1, 2e4, 500, NEEDED,
@@ -282,6 +309,8 @@ ROOF_PLAIN_PARAMETER(CACHE_CAPACITY, "cache_capacity", 0.02, 3, 0.7, NEEDED,
 #undef ROOF_MLA_PREFILL_PARAMETER
 #undef ROOF_MOE_PARAMETER
 #undef ROOF_SCAN_PARAMETER
+#undef ROOF_GROUPS_PARAMETER
+#undef ROOF_COMPRESSED_PARAMETER
 #undef ROOF_SPARSE_PARAMETER
 #undef ROOF_TOP_K_PARAMETER
 #undef ROOF_INDEX_PARAMETER

@@ -22,7 +22,8 @@ static double rows_of(const struct roof_workload *w)
 void roof_expect_plain(struct roof_expected *out, const struct roof_kernel_task *t, const double *p)
 {
     const double memory =
-        roof_stream_s(out, t, p[S_CACHE_CAPACITY] * t->last_cache, p[S_DRAM], p[S_CACHE_RATE]);
+        roof_stream_s(out, t, roof_work_bytes(t->work), p[S_CACHE_CAPACITY] * t->last_cache,
+                      p[S_DRAM], p[S_CACHE_RATE]);
     const double flops = t->work->flops * (1 + p[S_NARROW] / rows_of(t->workload));
     const double compute = flops > 0 ? flops / (p[S_PEAK] * t->peak) : 0;
     out->launch_s = roof_expert_matrices(t->workload->op) / 3 * p[S_LAUNCH] / t->clock;

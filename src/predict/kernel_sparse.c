@@ -21,9 +21,6 @@ enum {
 /* Queries that choose their keys in an SM at the same time. */
 #define CHOICES_OF_SM 2.
 
-/* The fewest new tokens of a sequence in a prompt; decode steps have fewer, also with drafts. */
-#define PROMPT_QUERIES 16
-
 /* The index heads of queries fill tiles of rows, each of which goes through all keys of its
  * queries. A tile of a prompt does so alone; for a decode step, the keys are split over the SMs. */
 void roof_expect_index_scores(struct roof_expected *out, const struct roof_kernel_task *t,
@@ -39,7 +36,7 @@ void roof_expect_index_scores(struct roof_expected *out, const struct roof_kerne
     const double ends = p[I_BLOCK] / t->clock;
     const double all = roof_larger(t->work->flops, batch * products) / peak + ends * tiles / t->sms;
     const double tile = products * t->sms / peak + ends;
-    const double lone = s->query_len >= PROMPT_QUERIES ? 2 * tile : 0;
+    const double lone = s->query_len >= ROOF_PROMPT_QUERIES ? 2 * tile : 0;
     const double bytes = roof_work_bytes(t->work);
     const double hit = roof_held(out, w, bytes, t->l2);
     const double memory = bytes * (1 - ROOF_L2_SAVES * hit) / (p[I_DRAM] * t->bandwidth);

@@ -11,8 +11,12 @@
 /* Infinity as a double: INFINITY is a float. */
 #define ROOF_UNBOUNDED ((double)INFINITY)
 
-/* Rows of norms are blocks of as many threads as they have elements, up to this. */
-#define ROOF_ROW_THREADS 1024
+/* The elements of a row of a norm whose time `row_clocks` is: longer rows take longer, and shorter
+ * ones less. */
+#define ROOF_ROW_ELEMENTS 1024
+
+/* The fewest new tokens of a sequence in a prompt; decode steps have fewer, also with drafts. */
+#define ROOF_PROMPT_QUERIES 16
 
 /* The tiles that kernels of products have, and the numbers of parts into which they cut K. */
 enum { ROOF_TILES = 12, ROOF_CUTS = 10 };
@@ -98,12 +102,11 @@ static inline double roof_held(struct roof_expected *out, const struct roof_work
     return out->tiling.l2_hit;
 }
 
-/* Returns the time to stream all bytes of a kernel, from a cache of a given size or from memory;
- * both rates are shares of the bandwidth. */
+/* Returns the time to stream bytes from a cache of a given size or from memory; both rates are
+ * shares of the bandwidth. */
 static inline double roof_stream_s(struct roof_expected *out, const struct roof_kernel_task *t,
-                                   double room, double memory_rate, double cache_rate)
+                                   double bytes, double room, double memory_rate, double cache_rate)
 {
-    const double bytes = roof_work_bytes(t->work);
     const double hit = roof_held(out, t->workload, bytes, room);
     return bytes * ((1 - hit) / memory_rate + hit / cache_rate) / t->bandwidth;
 }
@@ -135,6 +138,10 @@ void roof_expect_top_k(struct roof_expected *out, const struct roof_kernel_task 
                        const double *parameter);
 void roof_expect_sparse_mla(struct roof_expected *out, const struct roof_kernel_task *task,
                             const double *parameter);
+void roof_expect_compressed(struct roof_expected *out, const struct roof_kernel_task *task,
+                            const double *parameter);
+void roof_expect_compressed_prefill(struct roof_expected *out, const struct roof_kernel_task *task,
+                                    const double *parameter);
 void roof_expect_collective(struct roof_expected *out, const struct roof_kernel_task *task,
                             const double *parameter);
 void roof_expect_plain(struct roof_expected *out, const struct roof_kernel_task *task,

@@ -22,6 +22,9 @@ struct roof_node_prediction {
 /** Tells whether the model fits the memory of the device. */
 enum roof_fit { ROOF_FIT_UNKNOWN, ROOF_FIT_NO, ROOF_FIT_YES };
 
+/** From this share on, reports tell that a part of an expected time comes from other kernels. */
+#define ROOF_NEAR_SHOWN 0.01
+
 /**
  * A model on a device. FLOPs and bytes are per device of the pipeline stage that takes longest,
  * memory is per device of the stage that needs the most; times are those of one copy, tokens/s

@@ -162,7 +162,7 @@ static void put_gguf(struct roof_text *out, const struct roof_model_prediction *
     }
     if (roof_calibration_has(r->total.hardware->calibration, ROOF_STACK_LLAMA_CPP)) {
         put_line(out, "", "", "kernels of llama.cpp, the engine for GGUF weights");
-    } else if (r->total.expected_near) {
+    } else if (r->expected_near > ROOF_NEAR_SHOWN) {
         put_line(out, "", "", "no kernels for GGUF weights were measured on such a device");
     }
 }
@@ -188,7 +188,7 @@ static void put_expected(struct roof_text *out, const struct roof_model_predicti
     double low_s = 0;
     double high_s = 0;
     roof_model_band(&low_s, &high_s, r, expected_s);
-    if (r->expected_near > 0.01) {
+    if (r->expected_near > ROOF_NEAR_SHOWN) {
         snprintf(near, sizeof near, "%.0f%% is estimated from other devices, libraries or formats",
                  100 * r->expected_near);
     }

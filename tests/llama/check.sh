@@ -21,7 +21,7 @@ cp "$here"/*.mjs "$folder"
 cd "$folder"
 llama=$(dirname "$(find . -path '*linux-x64/bins/linux-x64/libllama.*' | head -n 1)")
 
-for shape in narrow wide; do
+for shape in narrow wide experts; do
     for format in q4_0 q4_k q6_k q8_0 f16; do
         [ -f "$shape-$format.gguf" ] || node model.mjs "$shape-$format.gguf" "$shape" "$format"
     done

@@ -44,15 +44,20 @@ function pair(key, type, value) {
     value.forEach(writers[type]);
 }
 
-const {hidden, layers, heads, kvHeads, inner, vocab} = shape;
+const {hidden, layers, heads, kvHeads, inner, vocab, experts, used} = shape;
 const kv = hidden / heads * kvHeads;
 const tensors = [["token_embd", hidden, vocab], ["output_norm", hidden], ["output", hidden, vocab]];
 for (let i = 0; i < layers; i++) {
     tensors.push([`blk.${i}.attn_norm`, hidden], [`blk.${i}.attn_q`, hidden, hidden],
                  [`blk.${i}.attn_k`, hidden, kv], [`blk.${i}.attn_v`, hidden, kv],
-                 [`blk.${i}.attn_output`, hidden, hidden], [`blk.${i}.ffn_norm`, hidden],
-                 [`blk.${i}.ffn_gate`, hidden, inner], [`blk.${i}.ffn_up`, hidden, inner],
-                 [`blk.${i}.ffn_down`, inner, hidden]);
+                 [`blk.${i}.attn_output`, hidden, hidden], [`blk.${i}.ffn_norm`, hidden]);
+    const [end, stack] = experts ? ["_exps", [experts]] : ["", []];
+    tensors.push([`blk.${i}.ffn_gate${end}`, hidden, inner, ...stack],
+                 [`blk.${i}.ffn_up${end}`, hidden, inner, ...stack],
+                 [`blk.${i}.ffn_down${end}`, inner, hidden, ...stack]);
+    if (experts) {
+        tensors.push([`blk.${i}.ffn_gate_inp`, hidden, experts]);
+    }
 }
 const words = [...Array(vocab).keys()];
 // Three special tokens, a token for each byte, and words.
@@ -75,6 +80,11 @@ const metadata = [
     ["tokenizer.ggml.bos_token_id", "u32", 1], ["tokenizer.ggml.eos_token_id", "u32", 2],
 ];
 
+if (experts) {
+    metadata.push(["llama.expert_count", "u32", experts],
+                  ["llama.expert_used_count", "u32", used]);
+}
+
 put(Buffer.from("GGUF"));
 u32(3);
 u64(tensors.length);
@@ -83,7 +93,7 @@ metadata.forEach((row) => pair(...row));
 let offset = 0;
 const pad = (bytes) => (bytes + 31) & ~31;
 const sizes = tensors.map(([name, ...dims]) => {
-    const [type, elements, bytes] = formats[dims.length === 1 ? "f32" : formatName];
+    const [type, elements, bytes] = formats[dims.length === 1 || name.endsWith("_inp") ? "f32" : formatName];
     text(`${name}.weight`);
     u32(dims.length);
     dims.forEach(u64);
@@ -91,7 +101,7 @@ const sizes = tensors.map(([name, ...dims]) => {
     u64(offset);
     const size = dims.reduce((a, b) => a * b) / elements * bytes;
     offset += pad(size);
-    return {type, size};
+    return {type, size, routes: name.endsWith("_inp")};
 });
 put(Buffer.alloc(pad(length) - length));
 
@@ -105,15 +115,16 @@ function random() {
 }
 const file = fs.openSync(path, "w");
 parts.forEach((part) => fs.writeSync(file, part));
-for (const {type, size} of sizes) {
+for (const {type, size, routes} of sizes) {
     const bytes = Buffer.alloc(pad(size));
     const halves = new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.length >> 1);
     const words32 = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2);
     for (let i = 0; i < words32.length; i++) {
         words32[i] = random();
     }
-    if (type === 0) {
-        new Float32Array(bytes.buffer, bytes.byteOffset, size >> 2).fill(1);
+    if (type === 0) { // gains, and routers, which choose other experts for each token
+        const floats = new Float32Array(bytes.buffer, bytes.byteOffset, size >> 2);
+        floats.forEach((_, i) => { floats[i] = routes ? words32[i] / 2 ** 31 - 1 : 1; });
     } else if (type === 1) {
         for (let i = 0; i < halves.length; i++) {
             halves[i] = halves[i] & 0x83ff | 0x2000; // 2^-7 to 2^-6

@@ -608,6 +608,47 @@ static void test_options(void **state)
     roof_model_free(m);
 }
 
+/* Returns how a node quantises its input; each node with this name does it in the same way. */
+static int64_t quantization(const struct roof_graph *g, const char *name)
+{
+    const int64_t found = find(g, name)->workload.quantize_input;
+    for (size_t i = 0; i < g->count; i++) {
+        if (strcmp(g->node[i].name, name) == 0) {
+            assert_int_equal(g->node[i].workload.quantize_input, found);
+        }
+    }
+    return found;
+}
+
+/* The first product that reads a tensor quantises it for the others, in each kind of layers. Those
+ * that read another tensor, and experts, do it themselves. */
+static void test_shared_quantization(void **state)
+{
+    (void)state;
+    static const char *const own[] = {"q_a_proj", "q_b_proj", "o_a_proj",           "o_b_proj",
+                                      "experts",  "lm_head",  "shared_gate_up_proj"};
+    static const char *const shared[] = {"kv_proj", "compress_proj", "index_compress_proj",
+                                         "index_weights_proj", "index_q_proj"};
+    struct roof_model *const m = load("deepseek-v4-flash");
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 3, 50);
+    s.common.formats.weights = ROOF_PRECISION_FP8_BLOCK128;
+    s.common.formats.activations = ROOF_PRECISION_FP8_E4M3;
+    s.common.quantize_input = ROOF_QUANTIZE_BLOCK;
+    const struct roof_graph *g = build(m, s, 0, 0);
+    for (size_t i = 0; i < COUNT(own); i++) {
+        assert_int_equal(quantization(g, own[i]), ROOF_QUANTIZE_BLOCK);
+    }
+    for (size_t i = 0; i < COUNT(shared); i++) {
+        assert_int_equal(quantization(g, shared[i]), ROOF_QUANTIZE_NONE);
+    }
+    s.weight[ROOF_WEIGHT_INDEX] = ROOF_PRECISION_BF16; /* which read 16 bits */
+    g = build(m, s, 0, 0);
+    assert_int_equal(quantization(g, "kv_proj"), ROOF_QUANTIZE_NONE);
+    assert_int_equal(quantization(g, "compress_proj"), ROOF_QUANTIZE_BLOCK);
+    assert_int_equal(quantization(g, "index_compress_proj"), ROOF_QUANTIZE_NONE);
+    roof_model_free(m);
+}
+
 /* Windowed layers have an attention of their own; all else is one operator for all layers. */
 static void test_windows(void **state)
 {
@@ -3063,6 +3104,7 @@ int main(void)
         cmocka_unit_test(test_parameters),
         cmocka_unit_test(test_scales),
         cmocka_unit_test(test_options),
+        cmocka_unit_test(test_shared_quantization),
         cmocka_unit_test(test_windows),
         cmocka_unit_test(test_chunks),
         cmocka_unit_test(test_families),

@@ -64,6 +64,32 @@ static void check(struct fixture *f, double us, enum roof_kernel_limit bound)
     assert_int_equal(f->prediction.part[0].expected.limit, bound);
 }
 
+/* With a window, or if each head has its own KV head, a query head may have a tile of its own. */
+static void test_decode_alone(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f);
+    f.workload.shape = (struct roof_shape){
+        .batch = 2, .heads = 8, .kv_heads = 4, .head_dim = 50, .kv_len = 1000, .window = 100};
+    check(&f, 1.632, ROOF_KERNEL_LIMIT_MEMORY);
+    f.decode[D_ALONE] = 10; /* 2 x 8 x 10 rows x 4 x 50 x 100 FLOP */
+    check(&f, 3.2, ROOF_KERNEL_LIMIT_COMPUTE);
+    f.workload.shape.batch = 1; /* one of 8 tiles, on one of 10 SMs */
+    check(&f, 2, ROOF_KERNEL_LIMIT_LATENCY);
+    f.decode[D_STREAM] = 0.5; /* 20 kB of one KV head at 5 bytes per ns */
+    check(&f, 4, ROOF_KERNEL_LIMIT_LATENCY);
+    f.decode[D_STREAM] = 1e12;
+    f.decode[D_BLOCK] = 1000; /* 8 blocks on 10 SMs */
+    check(&f, 2.8, ROOF_KERNEL_LIMIT_LATENCY);
+    f.decode[D_BLOCK] = 0;
+    f.workload.shape.window = 0; /* the heads of a KV head share a tile */
+    check(&f, 8.016, ROOF_KERNEL_LIMIT_MEMORY);
+    f.workload.shape.kv_heads = 8; /* of a single head each */
+    check(&f, 20, ROOF_KERNEL_LIMIT_LATENCY);
+    roof_hardware_free(f.device);
+}
+
 static void test_decode(void **unused)
 {
     (void)unused;
@@ -520,6 +546,11 @@ static bool allowed(const struct roof_hardware *device, const struct roof_worklo
     if (s->heads % s->kv_heads != 0 || (s->causal > 0 && s->query_len > s->kv_len)) {
         return false;
     }
+    /* Heads with a KV head each have other kernels than heads that share one. */
+    if ((grown == ROOF_DIM_HEADS && s->heads == 2 * s->kv_heads) ||
+        (grown == ROOF_DIM_KV_HEADS && s->heads == s->kv_heads)) {
+        return false;
+    }
     /* With these formats decode may have been measured, and prefill not. */
     struct roof_prediction p;
     return grown != ROOF_DIM_QUERY_LEN || roof_predict(&p, w, device, NULL) != ROOF_OK ||
@@ -538,10 +569,15 @@ static void test_properties(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_decode),       cmocka_unit_test(test_decode_beside_prompts),
-        cmocka_unit_test(test_prefill),      cmocka_unit_test(test_which),
-        cmocka_unit_test(test_prefill_near), cmocka_unit_test(test_unfused),
-        cmocka_unit_test(test_encoder),      cmocka_unit_test(test_properties),
+        cmocka_unit_test(test_decode),
+        cmocka_unit_test(test_decode_alone),
+        cmocka_unit_test(test_decode_beside_prompts),
+        cmocka_unit_test(test_prefill),
+        cmocka_unit_test(test_which),
+        cmocka_unit_test(test_prefill_near),
+        cmocka_unit_test(test_unfused),
+        cmocka_unit_test(test_encoder),
+        cmocka_unit_test(test_properties),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,6 +72,16 @@ enum {
 #include "predict/kernel_parameters.h"
 };
 enum {
+    COMPRESSED_COUNT = 0
+#define ROOF_COMPRESSED_PARAMETER ONE
+#include "predict/kernel_parameters.h"
+};
+enum {
+    GROUPS_COUNT = 0
+#define ROOF_GROUPS_PARAMETER ONE
+#include "predict/kernel_parameters.h"
+};
+enum {
     ONE_SHOT_COUNT = 0
 #define ROOF_ONE_SHOT_PARAMETER ONE
 #include "predict/kernel_parameters.h"
@@ -88,13 +98,37 @@ static void test_names(void **unused)
                                                          "sglang", "aiter",  "llama.cpp"};
     static const char *const numerics[] = {"16bit", "fp8",  "int8",  "fp4",   "w8a16",
                                            "w4a16", "w4a8", "32bit", "mx4a16"};
-    static const char *const kernels[] = {
-        "gemm",           "bmm",           "decode",       "prefill",     "mla_decode",
-        "mla_prefill",    "moe",           "norm",         "add",         "activation",
-        "rope",           "quantize",      "all_reduce",   "one_shot",    "all_gather",
-        "reduce_scatter", "all_to_all",    "state",        "conv",        "conv_prefill",
-        "encoder",        "state_prefill", "kimi_prefill", "ssd_prefill", "index_scores",
-        "top_k",          "sparse_mla"};
+    static const char *const kernels[] = {"gemm",
+                                          "bmm",
+                                          "decode",
+                                          "prefill",
+                                          "mla_decode",
+                                          "mla_prefill",
+                                          "moe",
+                                          "norm",
+                                          "add",
+                                          "activation",
+                                          "rope",
+                                          "quantize",
+                                          "all_reduce",
+                                          "one_shot",
+                                          "all_gather",
+                                          "reduce_scatter",
+                                          "all_to_all",
+                                          "state",
+                                          "conv",
+                                          "conv_prefill",
+                                          "encoder",
+                                          "state_prefill",
+                                          "kimi_prefill",
+                                          "ssd_prefill",
+                                          "index_scores",
+                                          "top_k",
+                                          "sparse_mla",
+                                          "compressed",
+                                          "compressed_prefill",
+                                          "hyper_collapse",
+                                          "hyper_expand"};
     assert_int_equal(COUNT(numerics), ROOF_NUMERICS_COUNT);
     assert_int_equal(COUNT(kernels), ROOF_KERNEL_COUNT);
     for (int i = 0; i < ROOF_STACK_COUNT; i++) {
@@ -140,6 +174,10 @@ static void test_parameters(void **unused)
         [ROOF_KERNEL_INDEX_SCORES] = INDEX_COUNT,
         [ROOF_KERNEL_TOP_K] = TOP_K_COUNT,
         [ROOF_KERNEL_SPARSE_MLA] = SPARSE_COUNT,
+        [ROOF_KERNEL_COMPRESSED] = COMPRESSED_COUNT,
+        [ROOF_KERNEL_COMPRESSED_PREFILL] = GROUPS_COUNT,
+        [ROOF_KERNEL_HYPER_COLLAPSE] = VECTOR_COUNT,
+        [ROOF_KERNEL_HYPER_EXPAND] = VECTOR_COUNT,
     };
     for (int kernel = 0; kernel < ROOF_KERNEL_COUNT; kernel++) {
         size_t count = 0;
@@ -310,8 +348,16 @@ static bool same_kernel(const struct roof_kernel_fit *a, const struct roof_kerne
         return false;
     }
     return a->kernel == b->kernel && a->numerics == b->numerics && a->quantize == b->quantize &&
+           a->least_heads == b->least_heads && a->own_kv_heads == b->own_kv_heads &&
            (!a->one_format || !b->one_format || a->weights == b->weights) &&
            (a->stack == b->stack || a->stack == ROOF_STACK_BEST || b->stack == ROOF_STACK_BEST);
+}
+
+/* Returns heads for which a fit is found, if there are others for the same kernel. */
+static struct roof_shape heads_of(const struct roof_kernel_fit *fit)
+{
+    const int64_t heads = fit->least_heads > 0 ? fit->least_heads : 4;
+    return (struct roof_shape){.heads = heads, .kv_heads = fit->own_kv_heads ? heads : 1};
 }
 
 /* A fit that is lent is one that the lender measured itself. */
@@ -325,8 +371,10 @@ static void check_lender(const struct roof_kernel_fit *fit, const char *borrower
     if (fit->stack != ROOF_STACK_LLAMA_CPP) { /* whose kernels join the calibration of a family */
         assert_string_equal(c->id, fit->lent);
     }
+    const struct roof_shape shape = heads_of(fit);
     const struct roof_kernel_fit *const own =
-        roof_calibration_find(c, fit->kernel, fit->stack, fit->numerics, fit->quantize);
+        roof_calibration_find_for(c, fit->kernel, fit->stack, fit->numerics, fit->quantize,
+                                  fit->one_format ? fit->weights : ROOF_PRECISION_AUTO, &shape);
     if (own == NULL || own->lent != NULL || own->quantize != fit->quantize ||
         own->rows != fit->rows) {
         fail_msg("%s has no %s kernel of %s to lend to %s", fit->lent,
@@ -383,9 +431,10 @@ static void test_embedded(void **unused)
                 if (common || (int)fit->stack == stack) {
                     const enum roof_precision weights =
                         fit->one_format ? fit->weights : ROOF_PRECISION_AUTO;
+                    const struct roof_shape shape = heads_of(fit);
                     assert_ptr_equal(
                         roof_calibration_find_for(c, fit->kernel, (enum roof_stack)stack,
-                                                  fit->numerics, fit->quantize, weights),
+                                                  fit->numerics, fit->quantize, weights, &shape),
                         fit);
                 }
             }
@@ -1068,26 +1117,62 @@ static void test_fits_of_one_format(void **state)
     (void)state;
     assert_ptr_equal(roof_calibration_find_for(&c, ROOF_KERNEL_GEMM, ROOF_STACK_BEST,
                                                ROOF_NUMERICS_W4A16, ROOF_QUANTIZE_NONE,
-                                               ROOF_PRECISION_Q6_K),
+                                               ROOF_PRECISION_Q6_K, NULL),
                      &fits[1]);
     assert_ptr_equal(roof_calibration_find_for(&c, ROOF_KERNEL_GEMM, ROOF_STACK_BEST,
                                                ROOF_NUMERICS_W4A16, ROOF_QUANTIZE_NONE,
-                                               ROOF_PRECISION_Q3_K),
+                                               ROOF_PRECISION_Q3_K, NULL),
                      &fits[0]);
     c.count = 3; /* that of all formats is nearer than that of another one */
     assert_ptr_equal(roof_calibration_find_for(&c, ROOF_KERNEL_GEMM, ROOF_STACK_BEST,
                                                ROOF_NUMERICS_W4A16, ROOF_QUANTIZE_NONE,
-                                               ROOF_PRECISION_Q3_K),
+                                               ROOF_PRECISION_Q3_K, NULL),
                      &fits[2]);
     assert_ptr_equal(roof_calibration_find(&c, ROOF_KERNEL_GEMM, ROOF_STACK_BEST,
                                            ROOF_NUMERICS_W4A16, ROOF_QUANTIZE_NONE),
                      &fits[2]);
 }
 
+/* A kernel for some heads serves those alone, and is then preferred. */
+static void test_fits_of_some_heads(void **state)
+{
+    const struct roof_kernel_fit fits[] = {
+        {.kernel = ROOF_KERNEL_MLA_DECODE, .least_heads = 128},
+        {.kernel = ROOF_KERNEL_MLA_DECODE},
+        {.kernel = ROOF_KERNEL_DECODE},
+        {.kernel = ROOF_KERNEL_DECODE, .own_kv_heads = true},
+    };
+    static const char *const none[] = {NULL};
+    struct roof_calibration c = {.id = "x", .attributions = none, .fit = fits, .count = 4};
+    (void)state;
+    static const struct {
+        enum roof_kernel kernel;
+        struct roof_shape shape;
+        size_t fit;
+    } rows[] = {{ROOF_KERNEL_MLA_DECODE, {.heads = 127}, 1},
+                {ROOF_KERNEL_MLA_DECODE, {.heads = 128}, 0},
+                {ROOF_KERNEL_MLA_DECODE, {.heads = 256}, 0},
+                {ROOF_KERNEL_DECODE, {.heads = 128, .kv_heads = 8}, 2},
+                {ROOF_KERNEL_DECODE, {.heads = 8, .kv_heads = 8}, 3}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        assert_ptr_equal(roof_calibration_find_for(&c, rows[i].kernel, ROOF_STACK_BEST,
+                                                   ROOF_NUMERICS_16BIT, ROOF_QUANTIZE_NONE,
+                                                   ROOF_PRECISION_AUTO, &rows[i].shape),
+                         &fits[rows[i].fit]);
+    }
+    assert_ptr_equal(roof_calibration_find(&c, ROOF_KERNEL_DECODE, ROOF_STACK_BEST,
+                                           ROOF_NUMERICS_16BIT, ROOF_QUANTIZE_NONE),
+                     &fits[2]);
+    c.count = 1; /* there is no kernel for any heads */
+    assert_null(roof_calibration_find(&c, ROOF_KERNEL_MLA_DECODE, ROOF_STACK_BEST,
+                                      ROOF_NUMERICS_16BIT, ROOF_QUANTIZE_NONE));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fits_of_one_format),
+        cmocka_unit_test(test_fits_of_some_heads),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_parameters),
         cmocka_unit_test(test_numerics),

@@ -105,10 +105,10 @@ static void test_long_messages(void **unused)
     check(&f, 40, ROOF_KERNEL_LIMIT_NETWORK);
     p[C_PIPE] = 10000; /* the geometric mean of 10 and 40 us */
     check(&f, 60, ROOF_KERNEL_LIMIT_NETWORK);
-    p[C_LONG] = 5000;
-    check(&f, 65, ROOF_KERNEL_LIMIT_NETWORK);
+    p[C_LONG] = 500; /* for each of 14 steps */
+    check(&f, 67, ROOF_KERNEL_LIMIT_NETWORK);
     assert_int_equal(roof_hardware_set(f.device, "boost_clock_mhz=250", NULL), ROOF_OK);
-    check(&f, 20 + 40 + 40, ROOF_KERNEL_LIMIT_NETWORK);
+    check(&f, 28 + 40 + 40, ROOF_KERNEL_LIMIT_NETWORK);
     roof_hardware_free(f.device);
 }
 
@@ -131,11 +131,31 @@ static void test_short_messages(void **unused)
     check(&f, 60, ROOF_KERNEL_LIMIT_NETWORK);
     f.workload.shape.devices = 8;
     check(&f, 80, ROOF_KERNEL_LIMIT_NETWORK);
-    p[C_LONG] = 60000; /* the faster of the two: 60 + 17.5 us */
+    p[C_LONG] = 60000.0 / 14; /* the faster of the two: 60 + 17.5 us */
     check(&f, 77.5, ROOF_KERNEL_LIMIT_NETWORK);
-    f.workload.shape.devices = 2; /* here 60 + 10 */
+    f.workload.shape.devices = 2; /* two steps: 8.6 + 10 us */
+    check(&f, 10 + 60.0 / 7, ROOF_KERNEL_LIMIT_NETWORK);
+    p[C_LONG] = 60000;
     check(&f, 20, ROOF_KERNEL_LIMIT_NETWORK);
     f.workload.formats.precision = ROOF_PRECISION_FP8_E4M3; /* half of the bytes, the same kernel */
+    check(&f, 10, ROOF_KERNEL_LIMIT_NETWORK);
+    roof_hardware_free(f.device);
+}
+
+/* Up to a size the protocol is that of short messages, and larger messages take no less time. */
+static void test_short_sizes(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f, ROOF_OPERATOR_ALL_REDUCE);
+    double *const p = f.parameter;
+    p[C_SHORT] = 0.25;
+    check(&f, 10, ROOF_KERNEL_LIMIT_NETWORK);
+    p[C_BRIEF] = 50000; /* half of the buffer, which is that of a device */
+    check(&f, 40, ROOF_KERNEL_LIMIT_NETWORK);
+    p[C_BRIEF] = 25000; /* of half as much, 20 us */
+    check(&f, 20, ROOF_KERNEL_LIMIT_NETWORK);
+    p[C_BRIEF] = 10000;
     check(&f, 10, ROOF_KERNEL_LIMIT_NETWORK);
     roof_hardware_free(f.device);
 }
@@ -399,10 +419,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_long_messages), cmocka_unit_test(test_short_messages),
-        cmocka_unit_test(test_latency),       cmocka_unit_test(test_operators),
-        cmocka_unit_test(test_send),          cmocka_unit_test(test_one_shot),
-        cmocka_unit_test(test_stated),        cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_properties),
+        cmocka_unit_test(test_short_sizes),   cmocka_unit_test(test_latency),
+        cmocka_unit_test(test_operators),     cmocka_unit_test(test_send),
+        cmocka_unit_test(test_one_shot),      cmocka_unit_test(test_stated),
+        cmocka_unit_test(test_groups),        cmocka_unit_test(test_properties),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

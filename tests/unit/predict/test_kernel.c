@@ -890,6 +890,9 @@ static enum roof_kernel stand_in_for(enum roof_kernel kernel)
         return ROOF_KERNEL_ACTIVATION;
     case ROOF_KERNEL_SPARSE_MLA:
         return ROOF_KERNEL_MLA_DECODE;
+    case ROOF_KERNEL_HYPER_COLLAPSE:
+    case ROOF_KERNEL_HYPER_EXPAND:
+        return ROOF_KERNEL_ADD;
     default:
         return ROOF_KERNEL_COUNT;
     }
@@ -965,20 +968,27 @@ static void test_operators(void **unused)
         {ROOF_OPERATOR_DEPTH_MIX, {ROWS}, ROOF_KERNEL_ADD},
         {ROOF_OPERATOR_GATED_DELTA, {.heads = 4, .head_dim = 64}, ROOF_KERNEL_STATE},
         {ROOF_OPERATOR_GATED_DELTA,
-         {.heads = 4, .head_dim = 64, .query_len = 2},
+         {.heads = 4, .head_dim = 64, .query_len = 15},
+         ROOF_KERNEL_STATE},
+        {ROOF_OPERATOR_GATED_DELTA,
+         {.heads = 4, .head_dim = 64, .query_len = 16},
          ROOF_KERNEL_STATE_PREFILL},
         {ROOF_OPERATOR_KIMI_DELTA, {.heads = 4, .head_dim = 64}, ROOF_KERNEL_STATE},
         {ROOF_OPERATOR_KIMI_DELTA,
-         {.heads = 4, .head_dim = 64, .query_len = 2},
+         {.heads = 4, .head_dim = 64, .query_len = 15},
+         ROOF_KERNEL_STATE},
+        {ROOF_OPERATOR_KIMI_DELTA,
+         {.heads = 4, .head_dim = 64, .query_len = 16},
          ROOF_KERNEL_KIMI_PREFILL},
         {ROOF_OPERATOR_SSD, {.heads = 4, .head_dim = 64}, ROOF_KERNEL_STATE},
-        {ROOF_OPERATOR_SSD, {.heads = 4, .head_dim = 64, .query_len = 2}, ROOF_KERNEL_SSD_PREFILL},
+        {ROOF_OPERATOR_SSD, {.heads = 4, .head_dim = 64, .query_len = 16}, ROOF_KERNEL_SSD_PREFILL},
         {ROOF_OPERATOR_LIGHTNING, {.heads = 4, .head_dim = 64}, ROOF_KERNEL_STATE},
+        {ROOF_OPERATOR_LIGHTNING, {.heads = 4, .head_dim = 64, .query_len = 15}, ROOF_KERNEL_STATE},
         {ROOF_OPERATOR_LIGHTNING,
-         {.heads = 4, .head_dim = 64, .query_len = 2},
+         {.heads = 4, .head_dim = 64, .query_len = 16},
          ROOF_KERNEL_STATE_PREFILL},
         {ROOF_OPERATOR_SELECTIVE_SCAN, {.hidden = 64}, ROOF_KERNEL_STATE},
-        {ROOF_OPERATOR_SELECTIVE_SCAN, {.hidden = 64, .query_len = 2}, ROOF_KERNEL_COUNT},
+        {ROOF_OPERATOR_SELECTIVE_SCAN, {.hidden = 64, .query_len = 16}, ROOF_KERNEL_COUNT},
         {ROOF_OPERATOR_ADD_RMSNORM, {ROWS}, ROOF_KERNEL_NORM},
         {ROOF_OPERATOR_ADD_LAYERNORM, {ROWS}, ROOF_KERNEL_ACTIVATION},
         {ROOF_OPERATOR_RMSNORM_QUANTIZE, {ROWS}, ROOF_KERNEL_NORM},
@@ -987,11 +997,14 @@ static void test_operators(void **unused)
         {ROOF_OPERATOR_GEMM_SILU_MUL, {.m = 3, .n = 4, .k = 5}, ROOF_KERNEL_GEMM},
         {ROOF_OPERATOR_ROPE_APPEND, {.tokens = 2, .heads = 4, .head_dim = 8}, ROOF_KERNEL_ROPE},
         {ROOF_OPERATOR_COMPRESSED_ATTENTION,
-         {.heads = 4, .head_dim = 8, .kv_len = 4},
-         ROOF_KERNEL_COUNT},
+         {.heads = 4, .head_dim = 8, .kv_len = 4, .query_len = 15},
+         ROOF_KERNEL_COMPRESSED},
+        {ROOF_OPERATOR_COMPRESSED_ATTENTION,
+         {.heads = 4, .head_dim = 8, .kv_len = 16, .query_len = 16},
+         ROOF_KERNEL_COMPRESSED_PREFILL},
         {ROOF_OPERATOR_NSA, {.heads = 4, .head_dim = 8, .kv_len = 4}, ROOF_KERNEL_COUNT},
-        {ROOF_OPERATOR_HYPER_COLLAPSE, {ROWS}, ROOF_KERNEL_COUNT},
-        {ROOF_OPERATOR_HYPER_EXPAND, {ROWS}, ROOF_KERNEL_COUNT},
+        {ROOF_OPERATOR_HYPER_COLLAPSE, {ROWS}, ROOF_KERNEL_HYPER_COLLAPSE},
+        {ROOF_OPERATOR_HYPER_EXPAND, {ROWS}, ROOF_KERNEL_HYPER_EXPAND},
         {ROOF_OPERATOR_CONV2D, {.m = 3, .n = 4, .k = 5}, ROOF_KERNEL_GEMM},
         {ROOF_OPERATOR_CONV3D, {.m = 3, .n = 4, .k = 5}, ROOF_KERNEL_GEMM},
         {ROOF_OPERATOR_GROUPNORM, {ROWS}, ROOF_KERNEL_COUNT},
@@ -1264,7 +1277,7 @@ static void check_choice(const struct probe *p, const struct roof_calibration *c
     double least = (double)INFINITY;
     for (int s = ROOF_STACK_BEST + 1; s < ROOF_STACK_COUNT; s++) {
         const struct roof_kernel_fit *const exact = roof_calibration_find_for(
-            c, kernel, (enum roof_stack)s, numerics, quantize, w->formats.weights);
+            c, kernel, (enum roof_stack)s, numerics, quantize, w->formats.weights, &w->shape);
         struct probe one = *p;
         one.workload.stack = s;
         const double time_s = expect(&one, &one.workload);

@@ -159,6 +159,45 @@ static void test_decode_tiles(void **unused)
     roof_hardware_free(f.device);
 }
 
+/* A kernel that does not split a cache: SMs walk over a sequence, and the others wait. */
+static void test_decode_waves(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f, ROOF_OPERATOR_MLA_DECODE);
+    double *const p = f.decode;
+    f.workload.shape = (struct roof_shape)LATENT;
+    p[L_STREAM] = 1; /* 100 kB of one sequence at 10 bytes per ns */
+    p[L_SEQUENCE_SMS] = 5;
+    check(&f, 10, ROOF_KERNEL_LIMIT_LATENCY); /* both at once */
+    p[L_SEQUENCE_SMS] = 6;
+    check(&f, 20, ROOF_KERNEL_LIMIT_LATENCY);
+    f.workload.shape.batch = 4; /* 24 of 10 SMs */
+    check(&f, 30, ROOF_KERNEL_LIMIT_LATENCY);
+    p[L_BLOCK] = 1000; /* before each wave but the first */
+    check(&f, 32, ROOF_KERNEL_LIMIT_LATENCY);
+    p[L_ROWS] = 0.5; /* 32 blocks on 10 SMs take longer */
+    check(&f, 33.2, ROOF_KERNEL_LIMIT_LATENCY);
+    roof_hardware_free(f.device);
+}
+
+/* Queries that stay in the L2 beside the cache move at its rate. */
+static void test_decode_queries(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f, ROOF_OPERATOR_MLA_DECODE);
+    double *const p = f.decode;
+    f.workload.shape = (struct roof_shape)LATENT;
+    p[L_L2_CAPACITY] = 1e-60; /* the cache is too large */
+    p[L_L2_RATE] = 2;
+    p[L_QUERY_CAPACITY] = (200000 + 1440) / 400000.0;           /* half of them */
+    check(&f, CACHE_US + QUERIES_US, ROOF_KERNEL_LIMIT_MEMORY); /* a cold cache has none */
+    f.workload.cache = ROOF_CACHE_WARM;
+    check(&f, CACHE_US + 0.75 * QUERIES_US, ROOF_KERNEL_LIMIT_MEMORY);
+    roof_hardware_free(f.device);
+}
+
 static void test_decode_latency(void **unused)
 {
     (void)unused;
@@ -456,6 +495,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_decode),         cmocka_unit_test(test_decode_tiles),
+        cmocka_unit_test(test_decode_waves),   cmocka_unit_test(test_decode_queries),
         cmocka_unit_test(test_decode_latency), cmocka_unit_test(test_decode_formats),
         cmocka_unit_test(test_prefill),        cmocka_unit_test(test_prefill_latency),
         cmocka_unit_test(test_absent),         cmocka_unit_test(test_properties),

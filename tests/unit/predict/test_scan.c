@@ -210,6 +210,28 @@ static void test_one_token(void **unused)
     roof_hardware_free(f.device);
 }
 
+/* A step with drafts writes a state of each sequence after each token: 6400 bytes, beside 6400 that
+ * are read. A token of both sequences has 832 bytes. */
+static void test_drafts(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f, ROOF_KERNEL_STATE_PREFILL);
+    double *const p = f.fit[1].parameter;
+    p[V_DRAM] = 1;
+    p[V_L2_CAPACITY] = 1e-3;
+    p[V_L2_RATE] = 1;
+    f.calibration.count = 2;
+    f.workload.shape.query_len = 1;
+    check(&f, (832 + 2 * 6400) / 100e3, ROOF_KERNEL_LIMIT_MEMORY);
+    f.wider = 1.25; /* no fit saw several tokens */
+    f.workload.shape.query_len = 3;
+    check(&f, (3 * 832 + 4 * 6400) / 100e3, ROOF_KERNEL_LIMIT_MEMORY);
+    f.workload.shape.query_len = 15;
+    check(&f, (15 * 832 + 16 * 6400) / 100e3, ROOF_KERNEL_LIMIT_MEMORY);
+    roof_hardware_free(f.device);
+}
+
 /* --- what holds for all -------------------------------------------------------------------- */
 
 static bool draw_prompt(struct roof_workload *w, const struct roof_calibration *c)
@@ -235,12 +257,14 @@ static bool draw_prompt(struct roof_workload *w, const struct roof_calibration *
     return true;
 }
 
-/* Longer chunks are fewer, and may be faster. */
+/* Longer chunks are fewer, and may be faster. From 16 tokens on, a sequence has another kernel. */
 static bool allowed(const struct roof_hardware *device, const struct roof_workload *w,
                     enum roof_dimension grown)
 {
     (void)device;
+    const int64_t length = w->shape.query_len;
     return grown != ROOF_DIM_SCAN_CHUNK &&
+           (grown != ROOF_DIM_QUERY_LEN || length < 16 || length > 2 * 15) &&
            (w->shape.kv_heads == 0 || w->shape.heads % w->shape.kv_heads == 0);
 }
 
@@ -253,9 +277,10 @@ static void test_properties(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bytes),     cmocka_unit_test(test_steps),
-        cmocka_unit_test(test_cache),     cmocka_unit_test(test_operators),
-        cmocka_unit_test(test_one_token), cmocka_unit_test(test_properties),
+        cmocka_unit_test(test_bytes),      cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_cache),      cmocka_unit_test(test_operators),
+        cmocka_unit_test(test_one_token),  cmocka_unit_test(test_drafts),
+        cmocka_unit_test(test_properties),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* The expected time of the parts of sparse attention with an indexer: each term alone on a device
+/* The expected time of the parts of sparse attention with an indexer and of attention to compressed
+ * keys: each term alone on a device
  * that makes mental arithmetic, then what holds for all shapes. */
 #include "properties.h"
 
@@ -15,6 +16,15 @@ enum {
 };
 enum {
 #define ROOF_SPARSE_PARAMETER(id, key, least, most, start, neutral, meaning) S_##id,
+#include "predict/kernel_parameters.h"
+};
+
+enum {
+#define ROOF_COMPRESSED_PARAMETER(id, key, least, most, start, neutral, meaning) C_##id,
+#include "predict/kernel_parameters.h"
+};
+enum {
+#define ROOF_GROUPS_PARAMETER(id, key, least, most, start, neutral, meaning) G_##id,
 #include "predict/kernel_parameters.h"
 };
 
@@ -268,12 +278,92 @@ static void test_one_query(void **unused)
     roof_hardware_free(f.device);
 }
 
+/* A block of 64 keys for 64 heads of 10 elements takes 163.84 kFLOP on one of ten SMs. Queries see
+ * 100 tokens and 100 compressed keys, which are two blocks each. */
+static void test_compressed(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f, ROOF_OPERATOR_COMPRESSED_ATTENTION, ROOF_KERNEL_COMPRESSED,
+          (struct roof_shape){.batch = 2,
+                              .heads = 4,
+                              .head_dim = 10,
+                              .kv_len = 300,
+                              .window = 100,
+                              .compression = 3});
+    double *const p = f.parameter;
+    struct roof_shape *const s = &f.workload.shape;
+    p[C_PEAK] = 1;
+    check(&f, 1.6384, ROOF_KERNEL_LIMIT_LATENCY); /* five SMs for each sequence */
+    p[C_COMBINE] = 1000;
+    check(&f, 1.6384 + 1, ROOF_KERNEL_LIMIT_LATENCY);
+    p[C_COMBINE] = 10000;
+    check(&f, 4 * 1.6384, ROOF_KERNEL_LIMIT_LATENCY);
+    p[C_COMBINE] = 0;
+    s->batch = 3; /* three SMs */
+    check(&f, 2 * 1.6384, ROOF_KERNEL_LIMIT_LATENCY);
+    s->batch = 7;
+    check(&f, 4 * 1.6384, ROOF_KERNEL_LIMIT_LATENCY);
+    s->batch = 10;
+    check(&f, 4 * 1.6384, ROOF_KERNEL_LIMIT_COMPUTE);
+    s->batch = 11;
+    check(&f, 8 * 1.6384, ROOF_KERNEL_LIMIT_COMPUTE);
+    s->selected = 50;
+    check(&f, 6 * 1.6384, ROOF_KERNEL_LIMIT_COMPUTE);
+    s->window = 0;
+    check(&f, 2 * 6 * 1.6384, ROOF_KERNEL_LIMIT_COMPUTE);
+    s->batch = 5;
+    s->heads = 65;
+    s->query_len = 2; /* two tiles for each */
+    check(&f, 2 * 6 * 1.6384, ROOF_KERNEL_LIMIT_COMPUTE);
+    p[C_BLOCK] = 1000;
+    p[C_PEAK] = 0.5;
+    check(&f, 4 * 6 * 1.6384 + 2, ROOF_KERNEL_LIMIT_COMPUTE);
+    p[C_LAUNCH] = 100000;
+    check(&f, 4 * 6 * 1.6384 + 102, ROOF_KERNEL_LIMIT_LAUNCH);
+    roof_hardware_free(f.device);
+}
+
+/* A query sees one key and computes 32 more: 84.48 kFLOP on one of ten SMs. */
+static void test_compressed_prompt(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f, ROOF_OPERATOR_COMPRESSED_ATTENTION, ROOF_KERNEL_COMPRESSED_PREFILL,
+          (struct roof_shape){.batch = 5,
+                              .heads = 4,
+                              .head_dim = 10,
+                              .query_len = 20,
+                              .kv_len = 20,
+                              .window = 1,
+                              .compression = 0});
+    double *const p = f.parameter;
+    struct roof_shape *const s = &f.workload.shape;
+    p[G_PEAK] = 1;
+    check(&f, 8.448, ROOF_KERNEL_LIMIT_COMPUTE);
+    p[G_GROUP] = 4000; /* of four sequences and one */
+    check(&f, 8.448 + 8, ROOF_KERNEL_LIMIT_COMPUTE);
+    s->batch = 4;
+    check(&f, 0.8 * 8.448 + 4, ROOF_KERNEL_LIMIT_COMPUTE);
+    p[G_GROUP] = 8000;
+    check(&f, 0.8 * 8.448 + 8, ROOF_KERNEL_LIMIT_LATENCY);
+    s->heads = 65;
+    check(&f, 1.6 * 8.448 + 8, ROOF_KERNEL_LIMIT_COMPUTE);
+    p[G_PEAK] = 0.5;
+    p[G_BLOCK] = 1000;
+    check(&f, 3.2 * 8.448 + 16 + 8, ROOF_KERNEL_LIMIT_COMPUTE);
+    p[G_LAUNCH] = 100000;
+    check(&f, 3.2 * 8.448 + 24 + 100, ROOF_KERNEL_LIMIT_LAUNCH);
+    roof_hardware_free(f.device);
+}
+
 /* --- what holds for all -------------------------------------------------------------------- */
 
 static bool draw_sparse(struct roof_workload *w, const struct roof_calibration *c)
 {
     static const enum roof_operator ops[] = {ROOF_OPERATOR_INDEX_SCORES, ROOF_OPERATOR_INDEX_TOP_K,
-                                             ROOF_OPERATOR_SPARSE_MLA};
+                                             ROOF_OPERATOR_SPARSE_MLA,
+                                             ROOF_OPERATOR_COMPRESSED_ATTENTION};
     (void)c;
     struct roof_shape *const s = &w->shape;
     w->op = ops[draw() % COUNT(ops)];
@@ -282,25 +372,37 @@ static bool draw_sparse(struct roof_workload *w, const struct roof_calibration *
     s->batch = draw_size(9);
     s->kv_len = draw_size(17);
     s->query_len = 1 + (int64_t)(draw() % (uint64_t)(s->kv_len < 8192 ? s->kv_len : 8192));
+    const bool compressed = w->op == ROOF_OPERATOR_COMPRESSED_ATTENTION;
+    if (compressed) {
+        s->window = (int64_t)(draw() % 200);
+        s->compression = (int64_t)(draw() % 5);
+    }
     if (w->op != ROOF_OPERATOR_INDEX_SCORES) {
         s->selected = draw_size(12);
     }
     if (w->op != ROOF_OPERATOR_INDEX_TOP_K) {
         s->heads = draw_size(7);
-        s->causal = (int64_t)(draw() % 2);
+        s->causal = compressed ? 0 : (int64_t)(draw() % 2);
     }
-    if (w->op == ROOF_OPERATOR_INDEX_SCORES) {
+    if (w->op == ROOF_OPERATOR_INDEX_SCORES || compressed) {
         s->head_dim = draw_size(7);
     }
     return true;
 }
 
-/* A choice of more keys can be one of all, which is faster. */
+/* A choice of more keys can be one of all, which is faster, and a key that stands for more tokens
+ * leaves fewer keys. */
 static bool allowed(const struct roof_hardware *device, const struct roof_workload *w,
                     enum roof_dimension grown)
 {
     (void)device;
+    /* From 16 queries on, attention to compressed keys has another kernel. */
+    if (w->op == ROOF_OPERATOR_COMPRESSED_ATTENTION && grown == ROOF_DIM_QUERY_LEN &&
+        w->shape.query_len >= 16 && w->shape.query_len <= 2 * 15) {
+        return false;
+    }
     return w->shape.query_len <= w->shape.kv_len && grown != ROOF_DIM_CAUSAL &&
+           grown != ROOF_DIM_COMPRESSION &&
            (w->op != ROOF_OPERATOR_INDEX_TOP_K || grown != ROOF_DIM_SELECTED);
 }
 
@@ -321,6 +423,8 @@ int main(void)
         cmocka_unit_test(test_easy_queries),
         cmocka_unit_test(test_sparse_mla),
         cmocka_unit_test(test_one_query),
+        cmocka_unit_test(test_compressed),
+        cmocka_unit_test(test_compressed_prompt),
         cmocka_unit_test(test_properties),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
