@@ -11,6 +11,39 @@ static void put_quantity(struct roof_text *out, double value, enum roof_unit uni
     roof_text_put(out, roof_format_quantity(text, value, unit));
 }
 
+/* The share of the whole time for which the power of a device must be known, or a note says for how
+ * long it is. */
+#define KNOWN_LEAST 0.99
+
+/* Tells if the power of a device is known for less than the whole time. */
+static bool is_partial(const struct roof_energy_sum *one, const struct roof_energy_sum *all)
+{
+    return one->duration_s < KNOWN_LEAST * all->duration_s;
+}
+
+static bool has_partial(const struct roof_monitor_report *report, const struct roof_energy_sum *all)
+{
+    for (size_t i = 0; i < report->count; i++) {
+        if (is_partial(&report->sums[i], all)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void put_partial(struct roof_text *out, const struct roof_monitor_report *report,
+                        const struct roof_energy_sum *all)
+{
+    char seconds[ROOF_QUANTITY_SIZE];
+    for (size_t i = 0; i < report->count; i++) {
+        if (is_partial(&report->sums[i], all)) {
+            roof_text_printf(out, "; the power of device %d is known for %s s",
+                             report->sums[i].device,
+                             roof_format_short(seconds, report->sums[i].duration_s));
+        }
+    }
+}
+
 void roof_report_monitor_line(struct roof_text *out, const struct roof_monitor_report *report)
 {
     struct roof_energy_sum all;
@@ -20,8 +53,10 @@ void roof_report_monitor_line(struct roof_text *out, const struct roof_monitor_r
         roof_text_put(out, "the energy is unknown: no device reports its power");
         return;
     }
+    const char *const least = has_partial(report, &all) ? "at least " : "";
+    roof_text_put(out, least);
     put_quantity(out, all.energy_j, ROOF_UNIT_JOULES);
-    roof_text_printf(out, " in %s s, ", roof_format_short(seconds, all.duration_s));
+    roof_text_printf(out, " in %s s, %s", roof_format_short(seconds, all.duration_s), least);
     put_quantity(out, all.average_w, ROOF_UNIT_WATTS);
     roof_text_put(out, " on average");
     if (report->count > 1) {
@@ -35,10 +70,11 @@ void roof_report_monitor_line(struct roof_text *out, const struct roof_monitor_r
     if (!isnan(report->tokens)) {
         char tokens[ROOF_NUMBER_SIZE];
         roof_format_number(tokens, report->tokens);
-        roof_text_put(out, "; ");
+        roof_text_printf(out, "; %s", least);
         put_quantity(out, all.energy_j / report->tokens, ROOF_UNIT_JOULES);
         roof_text_printf(out, " per token of %s", tokens);
     }
+    put_partial(out, report, &all);
 }
 
 void roof_report_monitor_text(struct roof_text *out, const struct roof_monitor_report *report)
