@@ -104,7 +104,7 @@ static enum roof_status read_input(struct explain_input *in, struct roof_asking 
 
 /* --- documents ----------------------------------------------------------------------------- */
 
-/* Puts "gemm m=1 n=4096 k=4096, ". */
+/* Puts "gemm m=1 n=4096 k=4096, ", and the device if it is the default. */
 static void put_workload(struct roof_text *out, const struct roof_pair_side *side)
 {
     if (side->model == NULL) {
@@ -112,6 +112,10 @@ static void put_workload(struct roof_text *out, const struct roof_pair_side *sid
     } else {
         roof_text_printf(out, "%s: ", side->model->id);
         roof_model_report_scenario(out, &side->model_prediction);
+    }
+    if (side->hardware->by_default) {
+        roof_text_put(out, ", on ");
+        roof_report_device(out, side->hardware);
     }
     roof_text_put(out, ", ");
 }

@@ -64,7 +64,8 @@ static const struct special_help {
     {ROOF_COMMAND_RECOMMEND, ANY, ROOF_INPUT_TOP, "number of plans to show (default 12)"},
     {ROOF_COMMAND_PLOT, ANY, ROOF_INPUT_TOP, "number of operators to draw (default: all)"},
     {ROOF_COMMAND_SIMULATE, ANY, ROOF_INPUT_ENGINE,
-     "engine whose scheduler, limits and host time are simulated (roofline list engines)"},
+     "one ID: the engine whose scheduler, limits and host time are simulated (roofline list "
+     "engines)"},
     {ALL_COMMANDS, MODELS, ROOF_DIM_BATCH, "sequences that run at the same time (default 1)"},
     {ALL_COMMANDS, MODELS, ROOF_DIM_EP,
      "expert-parallel size E: short for --attention-dp E --moe-ep E (default 1)"},

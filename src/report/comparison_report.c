@@ -502,16 +502,19 @@ static void text_fit(struct roof_text *out, const struct roof_scale_fit *fit)
     if (fit->host_s > 0) {
         roof_text_printf(out, " + %s for each pass", host);
     }
-    roof_text_printf(out,
-                     "\nThe mean error of %zu values goes from %s to %s, each value by the fit "
-                     "of the others.\nIn predictions: --step-scale %s",
-                     fit->rows, before,
-                     roof_format_quantity(after, fit->fitted_mape, ROOF_UNIT_FRACTION), scale);
+    roof_text_printf(
+        out,
+        "\nThe mean error of %zu values goes from %s to %s, each value by the fit "
+        "of the others.\n%s: --step-scale %s",
+        fit->rows, before, roof_format_quantity(after, fit->fitted_mape, ROOF_UNIT_FRACTION),
+        fit->host_s > 0 ? "predict and sweep" : "predict, sweep, simulate and recommend --rate",
+        scale);
     if (fit->host_s > 0) {
         roof_text_put(out, " --serial ");
         for (const char *c = host; *c != '\0'; c++) {
             roof_text_add(out, c, *c == ' ' ? 0 : 1);
         }
+        roof_text_printf(out, "\nsimulate and recommend --rate: --step-scale %s", scale);
     }
     roof_text_put(out, "\n");
 }

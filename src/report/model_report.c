@@ -325,6 +325,9 @@ static void put_drafts(struct roof_text *out, const struct roof_model_prediction
              s->draft_tokens, s->draft_tokens == 1 ? "" : "s",
              roof_format_quantity(other, s->acceptance, ROOF_UNIT_FRACTION));
     put_line(out, "tokens per step", roof_model_report_rate(value, r->tokens_per_step), detail);
+    if (s->drafting == ROOF_DRAFTING_FREE) {
+        put_line(out, "note", ROOF_FREE_DRAFTS, "");
+    }
     if (s->phase != ROOF_PHASE_REQUEST) {
         snprintf(detail, sizeof detail, "lower bound: %s to verify, %s to draft",
                  roof_format_quantity(value, r->step_s - r->draft_s, ROOF_UNIT_MILLISECONDS),

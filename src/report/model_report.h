@@ -26,6 +26,9 @@ bool roof_model_report_unquantized(const struct roof_model_prediction *model_pre
 void roof_model_report_formats(struct roof_text *out,
                                const struct roof_model_prediction *model_prediction);
 
+/** Notes that drafts without a draft model take no time. */
+#define ROOF_FREE_DRAFTS "drafting takes no time here (--draft-model adds it)"
+
 /** Writes tokens per second, with a prefix from a million up: "95.31", "2.5 M". Returns out. */
 const char *roof_model_report_rate(char out[ROOF_QUANTITY_SIZE], double value);
 /** Adds the changes with which more sequences would fit: "; 31 would with --kv fp8, 45 with --tp 4

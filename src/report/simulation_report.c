@@ -233,9 +233,7 @@ static void put_drafts(struct roof_text *out, const struct roof_simulation_row *
     }
     roof_text_printf(out, ", %s accepted each%s\n",
                      roof_format_quantity(number, s->acceptance, ROOF_UNIT_FRACTION),
-                     s->drafting == ROOF_DRAFTING_FREE
-                         ? "; drafting takes no time here (--draft-model adds it)"
-                         : "");
+                     s->drafting == ROOF_DRAFTING_FREE ? "; " ROOF_FREE_DRAFTS : "");
 }
 
 static void put_load(struct roof_text *out, const struct roof_simulation_row *row)

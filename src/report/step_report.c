@@ -126,6 +126,31 @@ static void put_rows(struct roof_text *out, const struct roof_measured_step *ste
     }
 }
 
+/* Tells whether the step or an operator was faster than its bound by more than noise. */
+static bool beyond_bound(const struct roof_measured_step *step)
+{
+    const double least = 1 + ROOF_NOISE_MAX;
+    bool beyond = step->bound_s / step->time_s > least;
+    for (size_t i = 0; i < step->count; i++) {
+        const struct roof_measured_node *const row = &step->row[i];
+        beyond = beyond || (row->runs > 0 && row->node->prediction.time_s / row->time_s > least);
+    }
+    return beyond;
+}
+
+/* Explains times below their bounds; nothing if there are none. `indent` begins each line. */
+static void put_beyond(struct roof_text *out, const struct roof_measured_step *step,
+                       const char *indent)
+{
+    if (beyond_bound(step)) {
+        roof_text_printf(out,
+                         "\n%sAbove 100%% of the bound, the device is faster than its figures. If "
+                         "they come from\n%smeasure, other programs used the machine then: "
+                         "measure the device again.\n",
+                         indent, indent);
+    }
+}
+
 /* Says whether a step agrees with its prediction; a line without a newline. */
 static const char *verdict_of(const struct roof_measured_step *step)
 {
@@ -152,6 +177,7 @@ void roof_report_step_text(struct roof_text *out, const struct roof_measured_ste
     put_whole(out, step);
     put_parts(out, step);
     put_rows(out, step);
+    put_beyond(out, step, "  ");
     if (compared) {
         roof_text_printf(out, "\n  %s\n", verdict_of(step));
     }
@@ -198,6 +224,7 @@ void roof_report_step_markdown(struct roof_text *out, const struct roof_measured
         roof_markdown_share(&g, row->node->prediction.time_s / row->time_s);
     }
     roof_markdown_put(out, &g);
+    put_beyond(out, step, "");
     if (compared) {
         roof_text_printf(out, "\n%s\n", verdict_of(step));
     }

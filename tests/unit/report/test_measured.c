@@ -73,11 +73,25 @@ static void test_rows_of_a_step(void **state)
     roof_report_step_text(&text[0], &step, false);
     roof_report_step_markdown(&text[1], &step, false);
     for (int i = 0; i < 2; i++) {
-        if (strstr(text[i].data, shown[i]) == NULL ||
+        if (strstr(text[i].data, shown[i]) == NULL || strstr(text[i].data, "Above 100%") != NULL ||
             strstr(text[i].data, "measured on a device, expected of h100-sxm") == NULL) {
             fail_msg("%s", text[i].data);
         }
         roof_text_free(&text[i]);
+    }
+    step.row[1].time_s =
+        49e-6; /* 102.04% of its bound: more than noise; then 101%, which noise explains */
+    for (int i = 0; i < 2; i++) {
+        text[0] = text[1] = (struct roof_text)ROOF_TEXT_INIT;
+        roof_report_step_text(&text[0], &step, false);
+        roof_report_step_markdown(&text[1], &step, false);
+        for (int k = 0; k < 2; k++) {
+            assert_int_equal(strstr(text[k].data, "Above 100% of the bound, the device is faster "
+                                                  "than its figures.") != NULL,
+                             i == 0);
+            roof_text_free(&text[k]);
+        }
+        step.row[1].time_s = 49.5e-6;
     }
     roof_model_free(model);
     free_calibrated(h100);
