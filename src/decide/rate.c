@@ -256,7 +256,8 @@ static enum roof_status least_copies(struct roof_rate_plan *way, struct trial *t
 {
     const double first = fmax(1, floor(t->arrivals.rate / way->most));
     int64_t few = 0;
-    if (first > ROOF_RATE_COPIES_MAX) {
+    way->many = first > ROOF_RATE_COPIES_MAX;
+    if (way->many) {
         return ROOF_OK;
     }
     TRY(double_copies(way, &few, t, (int64_t)first, error));
@@ -329,7 +330,8 @@ static enum roof_status least_halves(struct roof_rate_plan *way, struct trial *t
     struct roof_plan *const p = &way->plan;
     const double prefills = fmax(1, floor(t->arrivals.rate / prefilled_by_one(p)));
     const double decodes = fmax(1, floor(t->arrivals.rate / way->most));
-    if (fmax(prefills, decodes) > ROOF_RATE_COPIES_MAX) {
+    way->many = fmax(prefills, decodes) > ROOF_RATE_COPIES_MAX;
+    if (way->many) {
         return ROOF_OK;
     }
     p->prefill.copies = (int64_t)prefills;
@@ -381,10 +383,11 @@ static enum roof_status serve(struct roof_rate_plan *way, const struct roof_rate
         status = is_apart(&way->plan) ? least_halves(way, &trial, error)
                                       : least_copies(way, &trial, error);
     }
-    roof_deployments_close(&trial.deployments);
     if (status == ROOF_USAGE) { /* the link between that many devices is unknown: nothing serves */
         status = ROOF_OK;
+        way->unlinked = trial.deployments.copy.devices + trial.deployments.prefill.devices;
     }
+    roof_deployments_close(&trial.deployments);
     if (status == ROOF_OK && way->at.steps > 0) {
         count_devices(way, &problem->answer->problem);
     }
@@ -439,6 +442,13 @@ static enum roof_status serve_way(void *context, size_t number, struct roof_erro
     return serve(&team->way[number], team->problem, team->problem->load->arrivals->rate, error);
 }
 
+static void count_miss(struct roof_rate_miss *miss, const struct roof_rate_plan *way)
+{
+    miss->tried++;
+    miss->many += way->many ? 1 : 0;
+    miss->unlinked = miss->unlinked > 0 ? miss->unlinked : way->unlinked;
+}
+
 /* Keeps the plans that serve the rate, and the closest one if none does. */
 static enum roof_status serve_all(struct roof_rate_plans *out,
                                   const struct roof_rate_problem *problem, int64_t chunk,
@@ -455,12 +465,16 @@ static enum roof_status serve_all(struct roof_rate_plans *out,
     }
     const enum roof_status status =
         roof_crew_run(out->tried, problem->threads, serve_way, &team, error);
+    memset(out->miss, 0, sizeof out->miss); /* of an earlier token budget */
     for (size_t i = 0; i < out->tried && status == ROOF_OK; i++) {
         const struct roof_rate_plan *const way = &all[i];
         if (way->serves) {
             out->way[out->count++] = *way;
-        } else if (way->at.steps > 0 &&
-                   (out->nearest.at.steps == 0 || way->excess < out->nearest.excess)) {
+            continue;
+        }
+        count_miss(&out->miss[way->plan.hardware], way);
+        if (way->at.steps > 0 &&
+            (out->nearest.at.steps == 0 || way->excess < out->nearest.excess)) {
             out->nearest = *way;
         }
     }

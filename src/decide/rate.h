@@ -23,10 +23,12 @@ struct roof_rate_plan {
     double max_rate;              /* the greatest rate of the copies; NAN: not searched */
     double max_rate_low;          /* its 95 % confidence interval */
     double max_rate_high;
-    double price;  /* per hour of all devices; NAN: unknown */
-    double cost;   /* per million output tokens */
-    double joule;  /* per output token, with all devices at TDP */
-    double excess; /* largest latency / limit */
+    double price;    /* per hour of all devices; NAN: unknown */
+    double cost;     /* per million output tokens */
+    double joule;    /* per output token, with all devices at TDP */
+    double excess;   /* largest latency / limit */
+    double unlinked; /* the devices that it needs if the link between them is unknown; 0: known */
+    bool many;       /* the closed form alone needs more copies than are tried */
 };
 
 struct roof_rate_problem {
@@ -46,6 +48,13 @@ struct roof_rate_problem {
     size_t wanted;   /* the number of best plans whose greatest rate is wanted */
 };
 
+/* The plans of one device that were simulated without serving the rate. */
+struct roof_rate_miss {
+    size_t tried;
+    size_t many;     /* those that need more copies than are tried */
+    double unlinked; /* the devices that the first of them needs with an unknown link; 0: none */
+};
+
 struct roof_rate_plans {
     struct roof_rate_plan way[ROOF_RATE_WAYS_MAX]; /* best first */
     size_t count;
@@ -54,6 +63,7 @@ struct roof_rate_plans {
     size_t tried;      /* number of them that were simulated */
     struct roof_rate_plan
         nearest; /* the closest plan if none keeps the limits; no steps: there is none */
+    struct roof_rate_miss miss[ROOF_PLAN_HARDWARE_MAX]; /* by the device of the problem */
     struct roof_rate_plan *other; /* the best plan at the other rates; owned */
     size_t others; /* number of rates that it serves; over time all, with the copies of a greater
                       rate if none were found */

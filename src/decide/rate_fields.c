@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "decide/rate_fields.h"
 
+#include <string.h>
+
 #include "base/base.h"
 #include "decide/decision_fields.h"
 #include "simulate/simulation_fields.h"
@@ -8,6 +10,9 @@
 /* The parts of a row: the plan, with the fields of a plan row, and the rate plan. */
 enum rate_part { RATE_PLAN, RATE_WAY };
 enum rate_value { RATE_SCHEMA = 1, RATE_BOTTLENECK, RATE_CHUNK };
+
+/* The width of the column that tells estimates from lower bounds. */
+#define BASIS_WIDTH (-8)
 
 #define AT(member) .offset = offsetof(struct roof_rate_plan, member)
 #define NUMBER(member, unit_) .unit = ROOF_UNIT_##unit_, AT(member)
@@ -83,7 +88,11 @@ void roof_rate_fields(struct roof_fields *out)
     roof_plan_fields(&plan);
     roof_fields_add(out, &schema, 1, RATE_WAY);
     for (size_t i = 0; i < COUNT(plan_keys); i++) {
-        roof_fields_add(out, roof_fields_find(&plan, plan_keys[i]), 1, RATE_PLAN);
+        struct roof_field field = *roof_fields_find(&plan, plan_keys[i]);
+        if (strcmp(field.key, "basis") == 0) {
+            field.width = BASIS_WIDTH;
+        }
+        roof_fields_add(out, &field, 1, RATE_PLAN);
     }
     roof_fields_add(out, way_fields, COUNT(way_fields), RATE_WAY);
 }

@@ -11,8 +11,7 @@
 #include "predict/unexpected.h"
 #include "report/plan_parts.h"
 
-/* Tells whether any allowed engine runs any format on a device. */
-static bool any_engine(const struct roof_plan_problem *problem, size_t hardware)
+bool roof_plan_any_engine(const struct roof_plan_problem *problem, size_t hardware)
 {
     bool any = false;
     for (size_t i = 0; i < problem->engines->servings && !any; i++) {
@@ -40,7 +39,7 @@ void roof_plan_put_no_engine(struct roof_text *out, const struct roof_plan_probl
                              size_t hardware)
 {
     const struct roof_hardware *const h = problem->hardware[hardware];
-    if (any_engine(problem, hardware)) {
+    if (roof_plan_any_engine(problem, hardware)) {
         return;
     }
     if (*h->architecture == '\0') {
@@ -466,7 +465,7 @@ void roof_plan_put_nothing(struct roof_text *out, const struct roof_plan_answer 
     }
     for (size_t h = 0; h < problem->hardware_count; h++) {
         put_lacking(out, answer, problem->hardware[h]);
-        if (!any_engine(problem, h)) {
+        if (!roof_plan_any_engine(problem, h)) {
             const size_t line = out->length;
             roof_text_printf(out, "%s has no plan", problem->hardware[h]->id);
             roof_plan_put_no_engine(out, problem, h);

@@ -65,6 +65,9 @@ void roof_plan_put_markdown(struct roof_text *out, const struct roof_plans *plan
 void roof_plan_put_no_engine(struct roof_text *out, const struct roof_plan_problem *problem,
                              size_t hardware);
 
+/* Tells whether any allowed engine runs any format on a device. */
+bool roof_plan_any_engine(const struct roof_plan_problem *problem, size_t hardware);
+
 /* Returns, in `out`, why candidates are rejected. If the reason is the published checkpoint, its
  * format is named: "not smaller than the published checkpoint (fp8_block128)". An unknown link is
  * named by its key. */

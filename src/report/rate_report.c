@@ -151,8 +151,10 @@ static void fit_column(struct roof_table *table, const char *key, size_t width)
 struct common {
     bool one_device;
     bool priced;
-    bool apart;  /* experts have another split than attention */
-    bool halves; /* some copies prefill, and others decode */
+    bool estimates; /* some rows have expected times */
+    bool bounds;    /* some rows have lower bounds only */
+    bool apart;     /* experts have another split than attention */
+    bool halves;    /* some copies prefill, and others decode */
     size_t copies;
     size_t hardware;
     size_t formats; /* widths of the longest names */
@@ -172,6 +174,8 @@ static struct common common_of(const struct roof_rate_answer *a)
         struct roof_plan_row row;
         roof_plan_name(&row, &way->plan, 0, &a->problem->answer->problem);
         c.one_device = c.one_device && way->plan.hardware == a->found->way[0].plan.hardware;
+        c.estimates = c.estimates || way->plan.basis == ROOF_PLAN_EXPECTED;
+        c.bounds = c.bounds || way->plan.basis == ROOF_PLAN_BOUND;
         c.priced = c.priced || !isnan(way->price);
         c.apart = c.apart || way->plan.split.attention_dp > 1 || way->plan.split.moe_ep > 1;
         c.halves = c.halves || way->plan.prefill.copies > 0;
@@ -190,6 +194,7 @@ static void hide_columns(struct roof_table *table, const struct roof_rate_answer
         const char *key;
         bool hidden;
     } columns[] = {{"hardware", c.one_device},
+                   {"basis", !(c.estimates && c.bounds)},
                    {"price_per_hour", !c.priced},
                    {"cost_per_million_tokens", !c.priced},
                    {"pp", true},
@@ -236,6 +241,65 @@ static void put_table(struct roof_text *out, enum roof_output output,
     roof_rate_report_rows(out, &table, a, top);
 }
 
+/* Tells whether a device has a plan before the simulations. */
+static bool has_candidate(const struct roof_rate_answer *a, size_t hardware)
+{
+    const struct roof_plans *const plans = &a->problem->answer->plans;
+    return roof_plan_first_on(plans, hardware) < plans->count;
+}
+
+static bool is_served(const struct roof_rate_plans *found, size_t hardware)
+{
+    size_t i = 0;
+    while (i < found->count && found->way[i].plan.hardware != hardware) {
+        i++;
+    }
+    return i < found->count;
+}
+
+/* Writes why a device does not serve the rate. */
+static void put_miss(struct roof_text *out, const struct roof_rate_answer *a, size_t hardware)
+{
+    const struct roof_plan_problem *const problem = &a->problem->answer->problem;
+    const struct roof_rate_miss *const miss = &a->found->miss[hardware];
+    const struct roof_hardware *const device = problem->hardware[hardware];
+    const enum roof_figure_id missing =
+        miss->unlinked > 0 ? roof_hardware_unlinked(device, miss->unlinked) : ROOF_FIGURE_COUNT;
+    if (missing != ROOF_FIGURE_COUNT) {
+        const char *const key = roof_figure_key(missing)->key;
+        roof_text_printf(out, ": %s is unknown, and %.0f devices need it:\n%25s--set %s=VALUE", key,
+                         miss->unlinked, "", key);
+    } else if (miss->tried == 0 && has_candidate(a, hardware)) {
+        roof_text_printf(out, ": the %zu simulated on other devices ranked before",
+                         a->found->tried);
+    } else if (miss->tried == 0) {
+        roof_plan_put_no_engine(out, problem, hardware);
+        roof_text_put(out, roof_plan_any_engine(problem, hardware)
+                               ? ": no copy fits and keeps the limits without waiting"
+                               : "");
+    } else if (miss->many == miss->tried) {
+        roof_text_printf(out, ": each of the %zu examined needs more than %d copies", miss->tried,
+                         ROOF_RATE_COPIES_MAX);
+    } else {
+        roof_text_put(out, ": the copies that were simulated miss the limits");
+    }
+}
+
+/* Writes the devices without a plan for the rate, each with its reason. */
+static void put_without(struct roof_text *out, const struct roof_rate_answer *a,
+                        const char *separator)
+{
+    const struct roof_plan_problem *const problem = &a->problem->answer->problem;
+    for (size_t h = 0; h < problem->hardware_count; h++) {
+        if (!is_served(a->found, h)) {
+            roof_text_printf(out, "%s  %-22s no plan", separator, problem->hardware[h]->id);
+            put_miss(out, a, h);
+            roof_text_put(out, "\n");
+            separator = "";
+        }
+    }
+}
+
 static void put_ways(struct roof_text *out, const struct roof_rate_answer *a, size_t top)
 {
     const struct roof_simulation_inputs *const load = a->problem->load;
@@ -258,6 +322,14 @@ static void put_ways(struct roof_text *out, const struct roof_rate_answer *a, si
         out, " devices (--devices).\n"
              "Real engines had later first tokens than their simulations (docs/errors.md).\n\n");
     put_table(out, ROOF_OUTPUT_TEXT, a, top);
+    const struct common c = common_of(a);
+    if (c.estimates && c.bounds) {
+        roof_text_put(out,
+                      "\nbound: steps take their lower bounds (real kernels are slower). These "
+                      "plans rank behind\nthose with estimates (expected), even if they need "
+                      "less.\n");
+    }
+    put_without(out, a, "\n");
 }
 
 /* Writes the copies of the best plan for each of several rates. */
@@ -313,8 +385,7 @@ static void put_nothing(struct roof_text *out, const struct roof_rate_answer *a)
     struct roof_plan_row row;
     roof_text_put(out, "No deployment keeps these limits at this rate.\n");
     if (nearest->at.steps == 0) {
-        roof_text_printf(out, "Each of the %zu examined needs more than %d copies.\n",
-                         a->found->tried, ROOF_RATE_COPIES_MAX);
+        put_without(out, a, "");
         return;
     }
     roof_plan_name(&row, &nearest->plan, 1, &a->problem->answer->problem);
@@ -323,6 +394,10 @@ static void put_nothing(struct roof_text *out, const struct roof_rate_answer *a)
     roof_text_printf(out, ", %s, KV cache %s\n  simulated:   ", row.formats,
                      roof_format(row.kv)->name);
     put_latencies(out, &nearest->at, a->problem->load->limit, BELOW);
+    if (a->problem->answer->problem.hardware_count > 1 ||
+        a->found->miss[nearest->plan.hardware].unlinked > 0) {
+        put_without(out, a, "\n");
+    }
 }
 
 void roof_rate_report_text(struct roof_text *out, const struct roof_rate_answer *answer, size_t top)
