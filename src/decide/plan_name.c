@@ -29,8 +29,7 @@ const char *roof_plan_rejection_name(enum roof_plan_rejection rejection)
         [ROOF_REJECTED_NATIVE] = "the device computes a product in a wider format",
         [ROOF_REJECTED_SPLIT] = "the split does not divide the model",
         [ROOF_REJECTED_FIGURE] = "a link or energy of the device is unknown",
-        [ROOF_REJECTED_COPIES] =
-            "copies for prefill and for decode do not fill the devices",
+        [ROOF_REJECTED_COPIES] = "copies for prefill and for decode do not fill the devices",
         [ROOF_REJECTED_MEMORY] = "does not fit in memory",
         [ROOF_REJECTED_UNKNOWN] = "an operator has no expected time",
         [ROOF_REJECTED_LIMIT] = "misses a limit"};
