@@ -717,15 +717,15 @@ static void test_metrics(void **unused)
     assert_near(result.overall.ideal_mape, 0.5, 1e-12);
     assert_int_equal(result.columns, 2);
     assert_string_equal(result.column[1], "metric");
-    assert_int_equal(result.groups, 6);
+    assert_int_equal(result.groups, 5); /* of 100 tokens four, and one without a prompt */
     assert_string_equal(result.group[1].value[1], "tpot_ms");
     assert_int_equal(result.group[1].rows, 2);
     assert_string_equal(result.group[4].value[0], ""); /* the row without isl */
-    assert_string_equal(result.group[4].value[1], "");
+    assert_string_equal(result.group[4].value[1], "ttft_ms");
     assert_int_equal(result.group[4].skipped, 1);
-    assert_string_equal(result.group[5].value[0], "100");
-    assert_string_equal(result.group[5].value[1], "");
-    assert_int_equal(result.group[5].skipped, 3);
+    assert_string_equal(result.group[0].value[1], "ttft_ms");
+    assert_int_equal(result.group[0].skipped, 2); /* 0, and a device that is not known */
+    assert_int_equal(result.group[1].skipped, 0); /* no value: only in all */
     done();
     /* An operator has a time, and nothing else. */
     compare_ok("operator,n,k,ttft_ms,measured_us\ngemv,1000,1000,1,\ngemv,1000,1000,,20.04\n", NULL,
