@@ -408,7 +408,7 @@ static void test_leader_and_slope(void **unused)
     for (int way = 0; way < 90; way++) {
         (void)set_up(NULL);
         const struct roof_slope *const slope = add_slope(1000, "a long label of a slope");
-        const double x = 100 + 10.0 * (way / 10);
+        const double x = 100 + 10.0 * floor(way / 10.0);
         const double y = 920 - x - 5 * (way % 10);
         const struct roof_mark *const mark = add_mark(x, y, "abc");
         for (int i = 0; i < 12; i++) { /* a ring of marks around it, with a gap to the slope */
