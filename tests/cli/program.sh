@@ -14,6 +14,7 @@ esac
 fakes=$(dirname "$program")/tests/fake
 
 scratch=${TMPDIR:-/tmp}/roofline-$(basename "$0" .sh).$$
+rm -rf "$scratch" # of a run with this number that was killed
 (umask 077 && mkdir "$scratch")
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' HUP INT TERM
