@@ -187,7 +187,7 @@ static const struct roof_format formats[ROOF_PRECISION_COUNT] = {
                  SELF(TF32),
                  .native_method = "native_tf32",
                  .use = "FP32 data on matrix units",
-                 .remark = "documents that roofline was specified by give 2.375 bytes (19 bits); "
+                 .remark = "roofline's specification gives 2.375 bytes (19 bits); "
                            "19 bits are significant, but 32 are stored and moved",
                  .fallback = {P(FP32), END}},
     [P(BF16)] = {.name = "bf16",
@@ -248,7 +248,7 @@ static const struct roof_format formats[ROOF_PRECISION_COUNT] = {
                  .native_method = "native_int4",
                  .weight_method = "int4_weight_only",
                  .use = "weights (W4A16)",
-                 .remark = "documents that roofline was specified by give the symmetric range +-7",
+                 .remark = "roofline's specification gives the symmetric range +-7",
                  .fallback = {P(INT8), P(FP16), P(BF16), P(FP32), END}},
     [P(INT2)] = {.name = "int2",
                  .label = "INT2",
@@ -259,7 +259,7 @@ static const struct roof_format formats[ROOF_PRECISION_COUNT] = {
                  .native_method = "native_int2",
                  .weight_method = "int2_weight_only",
                  .use = "research",
-                 .remark = "documents that roofline was specified by give the symmetric range +-1",
+                 .remark = "roofline's specification gives the symmetric range +-1",
                  .fallback = {P(INT4), P(INT8), P(FP16), P(BF16), P(FP32), END}},
     MX(MXFP8_E4M3, "mxfp8_e4m3", "mxfp8", "MXFP8 E4M3", 4, 3, 448., "weights and activations"),
     MX(MXFP8_E5M2, "mxfp8_e5m2", NULL, "MXFP8 E5M2", 5, 2, 57344., "gradients"),
@@ -305,7 +305,7 @@ static const struct roof_format formats[ROOF_PRECISION_COUNT] = {
                   .native_method = "native_fp4",
                   .weight_method = "fp4_weight_only",
                   .use = "weights and activations on Blackwell",
-                  .remark = "documents that roofline was specified by give 4.531 bits: 4.5 plus "
+                  .remark = "roofline's specification gives 4.531 bits: 4.5 plus "
                             "32/1024, which holds for a tensor of 1024 elements only",
                   FALLBACK_16},
     [P(NF4)] = {.name = "nf4",
@@ -322,7 +322,7 @@ static const struct roof_format formats[ROOF_PRECISION_COUNT] = {
                 STORED,
                 .weight_method = "nf4_weight_only",
                 .use = "QLoRA weights",
-                .remark = "as documents that roofline was specified by define it; bitsandbytes "
+                .remark = "as roofline's specification defines it; bitsandbytes "
                           "stores nf4_fp32 or nf4_dq",
                 FALLBACK_16},
     [P(NF4_FP32)] = {.name = "nf4_fp32",

@@ -130,10 +130,8 @@ static void put_note(struct roof_text *out, const struct roof_hardware *hardware
     const struct published *const published = is_none(used) ? &all : used;
     roof_text_put(out, "\n");
     const size_t from = out->length;
-    roof_text_printf(out,
-                     "Note: %s has " ROOF_REPORT_DOCUMENTS " (roofline list hardware %s names "
-                     "them); the shipping product has ",
-                     hardware->id, hardware->id);
+    roof_text_printf(out, "Note: %s has " ROOF_REPORT_DOCUMENTS "; the shipping product has ",
+                     hardware->id);
     put_words(out, published);
     roof_text_put(out, is_none(published) ? ROOF_REPORT_SAME " (-H " : " (-H ");
     roof_text_shell_word(out, product->reference);

@@ -8,7 +8,7 @@
 #include "predict/model_prediction.h"
 
 /** The words for the figures of a device that follows documents (ROOF_BASIS_DOCUMENTS). */
-#define ROOF_REPORT_DOCUMENTS "the figures of the documents that roofline was specified by"
+#define ROOF_REPORT_DOCUMENTS "the figures of roofline's specification"
 
 /** The words for a product without other figures of memory and matrix units. */
 #define ROOF_REPORT_SAME "the same memory bandwidth and matrix peaks"
