@@ -28,9 +28,9 @@
 #define GROUPS_MAX 256
 #define SIZES_MAX 4096
 #define LEAST_ROWS 5 /* kernels with fewer rows are left out */
-#define FEW_ROWS                                                                                   \
-    20 /* kernels with fewer rows, and fewer than two for each parameter, have all but             \
-          two parameters lent */
+/* A kernel has only two parameters of its own, and the others are lent, if it has fewer rows than
+ * this, and fewer than two for each parameter. */
+#define FEW_ROWS 20
 #define LENDERS_MAX 8
 #define DEVICES_MAX 16
 #define ATTRIBUTIONS_MAX 16

@@ -8,9 +8,10 @@ enum {
 };
 
 /* Returns the rows of a kernel: tokens, heads of a softmax or a state, or the channels of the
- * sequences through which a convolution passes. Tokens whose streams are combined have an SM each
- * while there are enough, and all of these read the same weights. So they take as long as if each
- * SM had all of them; more tokens share what an SM has read. */
+ * sequences through which a convolution passes. Where streams are combined, each token has an SM of
+ * its own if there are enough SMs, and all SMs read the same weights. So up to as many tokens as
+ * SMs, the time grows as if every SM had all of the tokens. Further tokens share what an SM has
+ * read. */
 static double rows_of(const struct roof_kernel_task *t)
 {
     const struct roof_shape *const s = &t->workload->shape;

@@ -527,8 +527,7 @@ static void text_legend(struct roof_text *out)
         "MAPE: that of the lower bounds. bias: mean of expected / measured - 1; above 0: too "
         "slow.\nin band: measured within the 80% interval. below: measured faster than the lower "
         "bound.\nskipped: rows with an error, or on an unknown device. A rate counts as the time "
-        "of a "
-        "token.\n-f csv prints every row.\n");
+        "of a token.\n-f csv prints every row.\n");
 }
 
 /* No cache makes a kernel faster than its bound by this factor. */
