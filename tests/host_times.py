@@ -14,6 +14,7 @@ import subprocess
 import sys
 
 import serving_errors
+from serving_errors import host_words, joined, launches_of, part
 
 USERS_MOST = 128  # in closed loops with more, requests wait for each other
 FLOOR = 0.02      # errors below this weigh alike
@@ -134,25 +135,19 @@ def report(name, groups):
 # Parts of the host time of which several values are simulated: the time per token or (TTFT) the time to first token
 # judges them. Each has its values in us, and the words of --host-time for one.
 def overlap_words(_, value):
-    return "request=27ms" + (f",overlap={value}us" if value else "")
+    return joined("request=27ms", part("overlap", value, "us"))
 
 
 def front_words(row, value):
-    parts = [f"request={serving_errors.REQUEST[row['framework']]}ms"]
-    parts += [f"front={value}us"] if value else []
-    parts += ["latent=90us"] if serving_errors.has_latents(row) else []
-    return ",".join(parts + (["overlap=1us"] if serving_errors.is_overlapped(row) else []))
+    return host_words(row, part("front", value, "us"), launches_of(row))
 
 
 def latent_words(row, value):
-    parts = [f"request={serving_errors.REQUEST[row['framework']]}ms"]
-    parts += [f"latent={value}us"] if value else []
-    return ",".join(parts + (["overlap=1us"] if serving_errors.is_overlapped(row) else []))
+    return host_words(row, part("latent", value, "us"))
 
 
 def request_words(row, value):
-    parts = ([f"request={value}us"] if value else []) + (["latent=90us"] if serving_errors.has_latents(row) else [])
-    return ",".join(parts + ["overlap=1us"])
+    return joined(part("request", value, "us"), launches_of(row), "overlap=1us")
 
 
 REQUESTS = [0, 9000, 18000, 27000, 36000]

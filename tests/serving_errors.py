@@ -178,10 +178,7 @@ def host_of(row):
     answers from the beginning, like the newest version."""
     if row["framework"] != "trtllm" or (is_overlapped(row) and not has_graphs(row)):
         return "engine"
-    if not is_public(row):
-        return "engine:1.0"
-    return "request=27ms" + (",overlap=1us" if is_overlapped(row) else "") + (
-        "" if has_graphs(row) else ",latent=90us")
+    return together(row) if is_public(row) else "engine:1.0"
 
 
 def has_graphs(row):
@@ -242,15 +239,40 @@ def has_latents(row):
     return row["framework"] != "vllm" and "DeepSeek" in row["model"] and not has_graphs(row)
 
 
+def part(name, value, unit):
+    """The word of --host-time for one part; empty for 0, which the option does not take."""
+    return f"{name}={value}{unit}" if value else ""
+
+
+def launches_of(row):
+    """The word for the launches of a run's prompts."""
+    return part("latent", 90 if has_latents(row) else 0, "us")
+
+
+def joined(*parts):
+    """The value of --host-time with these parts."""
+    return ",".join(filter(None, parts))
+
+
+def host_words(row, *parts):
+    """That of a run: the time of its requests, these parts, and the overlap of its version."""
+    return joined(part("request", REQUEST[row["framework"]], "ms"), *parts,
+                  part("overlap", 1 if is_overlapped(row) else 0, "us"))
+
+
+def together(row):
+    """The host time of a run's engine, with all requests at once in its front end."""
+    return host_words(row, launches_of(row))
+
+
 def tried(program, run):
     """The simulated TTFT of a run by the host time, with the overlap of its version; and the measured one."""
     if "tried" not in run:
         row, run["tried"] = run["row"], {}
         for front in FRONTS:
             for latent in LATENTS if has_latents(row) else (0,):
-                parts = [f"request={REQUEST[row['framework']]}ms", *([f"front={front}ms"] if front else []),
-                         *([f"latent={latent}us"] if latent else []), *(["overlap=1us"] if is_overlapped(row) else [])]
-                run["tried"][front, latent] = times(program, row, ",".join(parts))[0]
+                host = host_words(row, part("front", front, "ms"), part("latent", latent, "us"))
+                run["tried"][front, latent] = times(program, row, host)[0]
         if not has_latents(row):
             for front in FRONTS:
                 run["tried"].update({(front, latent): run["tried"][front, 0] for latent in LATENTS})
@@ -294,12 +316,6 @@ def as_many(question):
     return question[:at] + [users] + question[at + 1:]
 
 
-def together(row):
-    """The host time of a run's engine, with all requests at once in its front end."""
-    overlap = ",overlap=1us" if is_overlapped(row) else ""
-    return f"request={REQUEST[row['framework']]}ms" + (",latent=90us" if has_latents(row) else "") + overlap
-
-
 def print_changes(program, groups):
     """A table of what the errors are with something else than what is simulated."""
     def same(question):
@@ -309,10 +325,10 @@ def print_changes(program, groups):
         return question + ["--class", "experts=int4_g128"]
 
     def in_line(row):
-        return f"request=27ms,front=5ms{',overlap=1us' if is_overlapped(row) else ''}"
+        return host_words(row, "front=5ms")
 
     def launches(row):
-        return f"request=27ms,launch=90us{',overlap=1us' if is_overlapped(row) else ''}"
+        return host_words(row, "launch=90us")
 
     def of(*key):
         return [run["row"] for run in groups[key]]
