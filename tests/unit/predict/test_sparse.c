@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The expected time of the parts of sparse attention with an indexer and of attention to compressed
- * keys: each term alone on a device
- * that makes mental arithmetic, then what holds for all shapes. */
+ * keys: each term alone on a device that makes mental arithmetic, then what holds for all shapes. */
 #include "properties.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
