@@ -311,13 +311,14 @@ static void name_formats(struct fitter *f)
 /* Makes attention without a mask serve prompts with one, too, if none of these was measured. */
 static void widen_encoders(struct fitter *f)
 {
+    bool measured[ROOF_NUMERICS_COUNT] = {false};
     for (int i = 0; i < f->groups; i++) {
-        bool alone = f->group[i].kernel == ROOF_KERNEL_ENCODER;
-        for (int k = 0; k < f->groups; k++) {
-            alone = alone && (f->group[k].kernel != ROOF_KERNEL_PREFILL ||
-                              f->group[k].numerics != f->group[i].numerics);
+        measured[f->group[i].numerics] |= f->group[i].kernel == ROOF_KERNEL_PREFILL;
+    }
+    for (int i = 0; i < f->groups; i++) {
+        if (f->group[i].kernel == ROOF_KERNEL_ENCODER && !measured[f->group[i].numerics]) {
+            f->group[i].kernel = ROOF_KERNEL_PREFILL;
         }
-        f->group[i].kernel = alone ? ROOF_KERNEL_PREFILL : f->group[i].kernel;
     }
 }
 

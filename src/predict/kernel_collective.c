@@ -35,7 +35,7 @@ void roof_expect_collective(struct roof_expected *out, const struct roof_kernel_
                            sqrt(p[C_PIPE] / t->clock * bulk);
     /* Libraries keep to the short protocol up to a size, even if the long one would be faster. */
     const double most = brief * p[C_BRIEF] * devices / buffer;
-    const double moved = most >= brief ? brief : roof_larger(most, fmin(brief, chunked));
+    const double moved = fmin(brief, roof_larger(most, chunked));
     /* Sends that do not wait for data wait for each other, as deep as a tree. */
     const double steps = t->work->network_steps <= 1 ? log2(devices) : t->work->network_steps;
     /* All-reduce goes up and down a tree of nodes. */

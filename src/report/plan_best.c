@@ -61,11 +61,10 @@ static void put_expected(struct roof_text *out, const struct roof_plan *plan, co
     roof_text_printf(out, "\n               %s per token%s\n",
                      roof_format_quantity(tpot, plan->tpot_s, ROOF_UNIT_MILLISECONDS), note);
     put_rates(out, plan);
-    roof_text_printf(
-        out, "  lower bound: first token %s%s, %s per token\n",
-        roof_format_quantity(ttft, plan->bound_ttft_s, ROOF_UNIT_MILLISECONDS),
-        plan->prefill.copies > 0 && plan->prefill.again_s > 0 ? " (without a decode step)" : "",
-        roof_format_quantity(tpot, plan->bound_tpot_s, ROOF_UNIT_MILLISECONDS));
+    roof_text_printf(out, "  lower bound: first token %s%s, %s per token\n",
+                     roof_format_quantity(ttft, plan->bound_ttft_s, ROOF_UNIT_MILLISECONDS),
+                     plan->prefill.again_s > 0 ? " (without a decode step)" : "",
+                     roof_format_quantity(tpot, plan->bound_tpot_s, ROOF_UNIT_MILLISECONDS));
 }
 
 /* Writes the times of the best plan if they are bounds, and why. */
