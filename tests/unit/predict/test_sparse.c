@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The expected time of the parts of sparse attention with an indexer and of attention to compressed
- * keys: each term alone on a device that makes mental arithmetic, then what holds for all shapes. */
+ * keys: each term alone on a device that makes mental arithmetic, then what holds for all shapes.
+ */
 #include "properties.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -307,7 +308,10 @@ static void test_compressed(void **unused)
     check(&f, 4 * 1.6384, ROOF_KERNEL_LIMIT_COMPUTE);
     s->batch = 11;
     check(&f, 8 * 1.6384, ROOF_KERNEL_LIMIT_COMPUTE);
-    s->selected = 50;
+    s->kv_len = 194; /* 64 compressed keys: the last two tokens have none yet */
+    check(&f, 6 * 1.6384, ROOF_KERNEL_LIMIT_COMPUTE);
+    s->kv_len = 300;
+    s->selected = 20; /* which share no block with the tokens */
     check(&f, 6 * 1.6384, ROOF_KERNEL_LIMIT_COMPUTE);
     s->window = 0;
     check(&f, 2 * 6 * 1.6384, ROOF_KERNEL_LIMIT_COMPUTE);
