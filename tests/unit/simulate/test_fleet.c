@@ -367,6 +367,7 @@ static void test_deployments(void **state)
     assert_int_equal(roof_deployments_open(&d, model, &s, &first, hardware, true, NULL), ROOF_OK);
     assert_near(d.prefills.transfer.send_s, 131072 / 450e9, 1e-9);
     assert_near(d.prefills.transfer.receive_s, 131072 / 4. / 450e9, 1e-9);
+    in.limits.passes_first_token = false;
     roof_deployments_use(&in, &d);
     assert_false(d.prefills.transfer.again); /* bounds hold for all engines */
     roof_deployments_close(&d);
