@@ -92,6 +92,7 @@ static void test_rows_of_a_step(void **state)
             roof_text_free(&text[k]);
         }
         step.row[1].time_s = 49.5e-6;
+        step.row[0] = (struct roof_measured_node){.node = &p.node[0]}; /* not measured */
     }
     roof_model_free(model);
     free_calibrated(h100);
