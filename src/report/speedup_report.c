@@ -182,9 +182,8 @@ static void put_causes(struct roof_text *out, const struct roof_speedup_row *tot
         }
         roof_text_printf(out, "  %6.2fx  %s\n", real->from_s / real->alone_s[i], meaning[i]);
     }
-    roof_text_put(out,
-                  "\nA share is the mean over all orders in which the changes can be made; alone: "
-                  "the speedup by\nthis change only.\n");
+    roof_text_put(out, "\nThe shares divide the saved time among the causes (Shapley values).\n"
+                       "The column \"alone\" has the speedup if only this cause changes.\n");
     if (cancels(bound) || cancels(real)) {
         if (expected && cancels(bound)) {
             put_cancelled(out, bound, " of the lower bound");
