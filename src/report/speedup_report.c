@@ -64,8 +64,8 @@ static const char *share_of(char out[ROOF_QUANTITY_SIZE], double saved_s,
 
 /* The least fraction of the saved time that a share shows. */
 #define SHARE_LEAST 0.0005
-/* The least fraction that a balance shows. Below it, a cause against the total changes shares by
- * little more than their last digits, so a line has shares. */
+/* The least fraction of the saved time that a balance shows. A smaller loss changes the shares by
+ * little more than their last digits, so the line has shares instead. */
 #define BALANCE_LEAST 0.02
 
 /* Tells if a cause acts against the total by more than a fraction of it, so that shares of the
