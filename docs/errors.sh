@@ -151,12 +151,12 @@ cat << 'EOF'
 
 ## Layers with a state, indexers and encoders
 
-tests/kinds.py reads these rows, which were measured in CUDA graphs with warm caches. Most are small. The kernels of states, prompts through a state, convolutions, encoder attention, sparse attention, attention to compressed keys and hyper-connections were fitted to them: their errors on unseen sizes are in the tables [above](#kernels-on-sizes-that-no-fit-saw) (kernels state, state_prefill, kimi_prefill, ssd_prefill, conv, conv_prefill, encoder, index_scores, top_k, sparse_mla, compressed, compressed_prefill, hyper_collapse and hyper_expand). The encoder attention of vLLM has larger errors here, because estimates for short sequences are raised to the time of [one query](accuracy.md#attention).
+tests/kinds.py reads these rows, which were measured in CUDA graphs with warm caches. Most of these operators are small. The kernels of states, prompts through a state, convolutions, encoder attention, sparse attention, attention to compressed keys and hyper-connections were fitted to them: their errors on unseen sizes are in the tables [above](#kernels-on-sizes-that-no-fit-saw) (kernels state, state_prefill, kimi_prefill, ssd_prefill, conv, conv_prefill, encoder, index_scores, top_k, sparse_mla, compressed, compressed_prefill, hyper_collapse and hyper_expand). The encoder attention of vLLM has larger errors here, because estimates for short sequences are raised to the time of [one query](accuracy.md#attention).
 No fit saw four kinds of rows:
 
 - **Top-k with more than 32768 queries** takes up to five times as long as the numbers of queries and scores explain, on both devices, although the kernels are the same. No step of an engine has so many queries.
-- **Convolutions with a call per graph** are those of Kimi delta attention. The other rows have ten calls in a graph, as a step has, and other versions of the libraries. With few tokens they take 1.4 to 2.8 us longer than the estimate, and while their data fits into the L2 up to 1.5 times as long; so the convolutions of Kimi models may be too short. One fit to both would be off by up to 16%.
-- **Prompts of 2 to 15 tokens through a state** are taken for steps with drafts. Engines run them as prompts, which takes longer.
+- **Convolutions with a call per graph** are those of Kimi delta attention. All other convolutions were measured with other versions of the libraries, and with ten calls in a graph, since a step also has several. With few tokens, the rows with one call take 1.4 to 2.8 us longer than the estimate. With data that fits into the L2, they take up to 1.5 times as long. So the estimates for convolutions of Kimi models may be too short. One fit to both kinds of rows would be off by up to 16%.
+- **Prompts of 2 to 15 tokens through a state** have the estimate of a step with drafts. Engines run them as prompts, which takes longer.
 - **Steps with drafts through a state** have 2, 4 or 8 tokens per sequence. Their estimate follows from that of one token ([vector operators](accuracy.md#vector-operators)).
 
 EOF
@@ -165,7 +165,7 @@ compare "$work/kinds.csv" kind,hardware,stack
 cat << 'EOF'
 
 Among the prompts through a state, those of 16 tokens have the largest errors (12%, mostly too long). The estimates for Mamba-2, whose chunks have 128 tokens, are 14 to 25% too long for prompts of 128 and 256 tokens.
-Convolutions of one token with TensorRT-LLM are off by 16% on L40S and 14% on RTX PRO 6000, because sizes that are bound by the launch were measured with such differences: on RTX PRO 6000, the same shapes of 6144 channels took 4.0 to 4.9 us in one collection and 5.2 to 6.7 us in another.
+Convolutions of one token with TensorRT-LLM are off by 16% on L40S and 14% on RTX PRO 6000, because measured times of launch-bound sizes differ as much from each other: on RTX PRO 6000, the same shapes of 6144 channels took 4.0 to 4.9 us in one collection and 5.2 to 6.7 us in another.
 EOF
 if [ -f "$dir/kinds/aic_mla_module.csv" ]; then
     python3 -B tests/modules.py "$bin" "$dir/kinds" > "$work/modules.md"
@@ -181,18 +181,18 @@ EOF
     part 1
     cat << 'EOF'
 
-The next table shows where the errors above 18% come from. It divides the expected time into parts: products, products of an indexer, quantisation, norms with RoPE, index scores, top-k and attention. Each cell has the factor of the part, and in brackets the share of the measured time that the part is expected to take, in per cent. The factors make the mean error smallest; "fitted" is this error. The last two columns are times that the fit adds to each module (us) and to each token of a prompt (ns). A factor of 0 means that the measured module does not take this time. If a part is small and its factor is large, the factor stands for other work that grows like this part.
+The next table shows where the errors above 18% come from. It divides the expected time into parts: products, products of an indexer, quantisation, norms with RoPE, index scores, top-k and attention. Each cell has a factor for the part, and in brackets its expected time in per cent of the measured time. The factors are fitted: parts that are multiplied by them add up to the estimate with the smallest mean error, which is in the column "fitted". The last two columns are times that the fit adds to each module (us) and to each token of a prompt (ns). A factor of 0 means that the measured module does not take this time. If a part is small and its factor is large, the factor stands for other work that grows like this part.
 
 EOF
     part 2
     cat << 'EOF'
 
 - **Quantisation.** Projections of the same input share one quantisation in the estimate. The libraries also fuse quantisations with norms and products, and the index projections of DeepSeek-V4 have 16 bits there. This matters most with SGLang on B200, whose separate products were measured with a slow quantisation: in DeepSeek-V4 decode, block FP8 takes only 5 us longer than bf16 (median of 23 pairs of rows).
-- **Norms, RoPE and projections of the indexer** have factors near 0 in most decode modules: the libraries fuse them with their neighbours. MSA with vLLM has one product for Q, K, V and the indexer, where the estimate has three, with four norms and two RoPE kernels (with 8 heads on H100, 72 us are expected and 40 us were measured).
-- **Launches that the estimate does not know.** MLA with vLLM on H100 takes 56 us longer than expected at every batch, context and number of heads; with this time added, the error in decode falls from 35 to 9%. On RTX PRO 6000 it takes 40 us longer (29 to 12%). DSA in decode takes 107 us longer with vLLM on B200 (53 to 14%), 123 us with vLLM on H100 (51 to 16%), and 183 us with TensorRT-LLM on H100 (61 to 15%). MSA with TensorRT-LLM on B200 takes 96 us longer (56 to 18%). Modules that the host launches take 0.1 to 1.7 ms longer.
+- **Norms, RoPE and projections of the indexer** have factors near 0 in most decode modules: the libraries fuse them with their neighbours. MSA with vLLM has one product for Q, K, V and the indexer, where the estimate has three, with four norms and two RoPE kernels (with 8 heads on H100, 79 us are expected and 40 us were measured).
+- **Launches that the estimate does not know.** MLA with vLLM on H100 takes 55 us longer than expected at every batch, context and number of heads; with this time added, the error in decode falls from 34 to 8%. On RTX PRO 6000 it takes 38 us longer (28 to 12%). DSA in decode takes 100 us longer with vLLM on B200 (50 to 14%), 121 us with vLLM on H100 (49 to 16%), and 178 us with TensorRT-LLM on H100 (59 to 15%). MSA with TensorRT-LLM on B200 takes 88 us longer (52 to 17%). Modules that the host launches take 0.1 to 1.7 ms longer.
 - **Sparse attention in prefill.** For prompts of up to a few thousand tokens, the estimate uses dense attention, which is the least work. The libraries go through 2048 keys per query, even if fewer are valid, and pad a small number of heads. DSA with TensorRT-LLM on H100 with 8 heads takes 1.4 to 1.7 us per token for all prompts of 64 to 16384 tokens, where the estimate has 0.14 to 0.28 us up to 6144 tokens.
 - **Top-k in prefill** has a factor of 4 to 25 in DSA with TensorRT-LLM and vLLM and in DeepSeek-V4 CSA, but is only 1 or 2% of the time. The factor is large because it stands for other work too: the steps above that no operator counts also grow with the keys of all queries. Dummy weights make scores equal, and equal scores make the top-k kernel of SGLang 1.3 to 3.5 times as slow (median 2.5, 64 shapes of aic_sparse_kernels.csv).
-- **DeepSeek-V4.** Its attention over compressed keys uses kernels of vLLM for all libraries. Keys that are chosen (CSA) were in no row of the fit; their modules are off by 9 to 21% in prefill and by 9 to 27% in decode.
+- **DeepSeek-V4.** The estimate of attention to compressed keys uses the kernels of vLLM for all libraries. With vLLM its factor is 0.9 to 1.3, even for modules that choose keys, which the fit did not see.
 - **L40S.** Latent attention of vLLM is a Triton kernel there, which was not measured separately. The estimate uses SGLang's kernel instead: it is 0.4 times the measured time at batch 1, and twice the measured time at batch 512.
 
 EOF
@@ -341,19 +341,31 @@ On a virtual machine with two processors of an Intel Xeon (AVX-512 with VNNI, no
 | 1 | prefill | -24, -17% | -4, +9% | -3, +12% | 25% |
 | 2 | prefill | +4, +19% | +11, +36% | +9, +29% | 25% |
 
+The mixture has 32 experts, of which each token chooses 4 (`experts` in tests/llama/shapes.mjs). The table has the times of one thread of a busy AMD EPYC (Zen 4), as medians of three steps. The decode of f16 and the prefill of q4_k exceed the limits. In q4_k, llama.cpp multiplies eight packed rows at a time, and `measure` multiplies one. Two threads are left out, because the threads of llama.cpp wait for each other on a busy machine.
+
+| format | decode, ms | expected | error | prefill, ms | expected | error |
+|---|---|---|---|---|---|---|
+| q4_0 | 3.28 | 2.78 | -15% | 247 | 245 | -1% |
+| q8_0 | 4.62 | 3.93 | -15% | 315 | 341 | +8% |
+| f16 | 6.53 | 5.09 | -22% | 531 | 523 | -2% |
+| q4_k | 3.08 | 3.45 | +12% | 229 | 305 | +33% |
+| q6_k | 4.02 | 4.14 | +3% | 334 | 389 | +16% |
+
+A long cache changes little: after 3,840 tokens, one thread decodes the narrow model in q8_0 in 18.4 to 19.3 ms, and 17.0 ms are expected (-10%).
+
 llama.cpp uses AMX. On a Xeon with AMX, before `measure` had kernels for it, the predicted times of q4_0 and q8_0 were 30 to 190% too long in decode and 40 to 210% in prefill.
 
 ## Host time of engines
 
-The host time of engines ([accuracy](accuracy.md#host-time-of-engines)) was fitted to the static batches above and to the closed loops below with at most 128 users. The result:
+The host time of engines ([accuracy](accuracy.md#host-time-of-engines)) was fitted to the static batches above and to the closed loops below with at most 128 users. Each group of rows was then predicted with the host time that was fitted to the other groups. If this lowers the mean error, the engine has that host time:
 
-- The error falls for requests, for steps of vLLM of 2024, and for the overlap of kernels. It does not fall for steps of TensorRT-LLM and of vLLM since 0.11, so these have no host time.
-- It falls for `front_ms` of TensorRT-LLM 1.0, where the time of a request is 27 ms, but not for that of TensorRT-LLM 1.2 and of vLLM. So only the former has one.
-- It falls for `latent_us`: the time fitted to SGLang lowers the error of TensorRT-LLM, and the time fitted to TensorRT-LLM that of SGLang.
+- The error falls with a time per request, with a time per step in vLLM of 2024, and with the overlap of kernels. It does not fall with a time per step in TensorRT-LLM and in vLLM since 0.11, so their steps have no host time.
+- `front_ms` is the time in which an engine handles one request at a time. It lowers the error of TensorRT-LLM 1.0, but not that of TensorRT-LLM 1.2 and of vLLM, so only TensorRT-LLM 1.0 has it.
+- `latent_us` is the time to launch a kernel of a prompt with latent attention. The value that was fitted to SGLang lowers the error of TensorRT-LLM, and the value that was fitted to TensorRT-LLM lowers the error of SGLang.
 - The requests of SGLang (DeepSeek on B200, median error 55%) do not determine a time. With 26 ms, between those of the other engines, their mean error falls from 59 to 53%.
 - Splitwise (vLLM of 2023, Llama-2-70B on A100) tests vLLM of 2024. Its error falls from 12.1 to 10.2% with two devices, from 36.9 to 34.6% with four, and from 61.8 to 59.5% with eight. Each of its devices adds 4 ms to a step, which no other source shows.
 
-Each line of the table has the mean error of one group without host time (`none`), and with the host time fitted to the other groups (`error`). For steps it is the error of whole requests and of times per token, for requests that of simulated times to first token. The last two columns are the fitted host time; the column `step us` also has the time of a request, and in the last lines the overlap of kernels, `latent_us` and `front_ms`, all in us. For these last lines the fit tries a few values, with a simulation for each. Their runs of InferenceMAX are warm, except in the lines of the overlap. **all** has the means of these errors and the fit to all groups, which data/engines keeps if the error falls. Groups have at least ten rows. The overlap was fitted to the simulated times per token in all runs of TensorRT-LLM since 1.2 on B200 below.
+Each line of the table leaves out one group of at least ten rows. It has the mean error of this group without host time (`none`), and with the host time fitted to the other groups (`error`). The error of steps is that of whole requests and of times per token, and the error of requests is that of simulated times to first token. The last two columns have the fitted host time, in us: `step us` has the time per step or per request, or else the overlap of kernels, `latent_us` or `front_ms`. For these three, the fit tries a few values, with a simulation for each; the runs of InferenceMAX are warm, except for the overlap. **all** has the means of these errors and the fit to all groups, which data/engines keeps if the error falls. The overlap was fitted to the simulated times per token in all runs of TensorRT-LLM since 1.2 on B200 below.
 
 EOF
     python3 -B tests/host_times.py "$bin" "$dir"
@@ -365,7 +377,9 @@ The table compares `simulate` with closed loops: runs of InferenceMAX and NVIDIA
 Apache-2.0, and by NVIDIA). TPOT and TTFT are
 the medians of |simulated / measured - 1| over the rows, and bias is the median with its sign.
 
-**Columns.** "bare" is without host time. The other columns have the [host time](accuracy.md#host-time-of-engines) that `simulate --engine` adds by default for the version of the engine. TensorRT-LLM has the overlap of kernels since 1.2, which InferenceMAX ran from the middle of December 2025 on. InferenceMAX gives it several processes for answers, so that its runs have no `front_ms` from the beginning. Prompts with piecewise CUDA graphs have no `latent_us`. "front" has the error of TTFT in runs that no fit saw: the time in which the front end has one request at a time (0 to 25 ms) is fitted to each half of the line's runs and tested on the other half. The last two columns also fit the time to launch a kernel of a prompt of models with latent attention (0 to 120 us) in this way, and show the two fits. The overlap is tested [above](#host-time-of-engines) on models that its fit did not see. "all, unseen" leaves out the 59 runs that show that one user waits (below).
+**Columns.** "bare" is without host time. The other columns have the [host time](accuracy.md#host-time-of-engines) that `simulate --engine` adds by default for the version of the engine, with three exceptions. TensorRT-LLM has the overlap of kernels from the middle of December 2025 on, when InferenceMAX began to run version 1.2. It has no `front_ms` in any run of InferenceMAX, whose recipes start several processes for answers. Prompts with piecewise CUDA graphs have no `latent_us`.
+
+The last three columns test `front_ms` and `latent_us` on runs that no fit saw. They are fitted to each half of the line's runs, and the other half is predicted with them. "front" has the error of TTFT if only `front_ms` (0 to 25 ms) is fitted. "launch" has the error if `latent_us` (0 to 120 us) is fitted, too, and "front, launch" has the two fits. The overlap is tested [above](#host-time-of-engines) on models that its fit did not see. "all, unseen" leaves out the 59 runs that show that one user waits (below).
 
 **Warm runs** are those of InferenceMAX since 17 January 2026, whose client sends two requests per user before it measures (SemiAnalysisAI/InferenceX pull request 480). In earlier runs the first tenth of the requests also waited for kernels to be compiled or tuned: with SGLang on 10 November 2025 the mean TTFT was 5 to 12 s in all runs of DeepSeek-R1 whose first step had its full budget of 16384 tokens, and at most 2.7 s in those of March 2026. So only warm runs show the TTFT of an engine.
 
@@ -384,15 +398,15 @@ tests/serving_errors.py reads the rows of the file as follows:
 - **Experts in NVFP4.** TensorRT-LLM's kernels were measured with its CUTLASS backend, but InferenceMAX runs its TRTLLM backend, which SGLang also calls. So the rows of SGLang replace those of CUTLASS.
 - **Users.** Rows of gpt-oss-120b on H100 at 512 users are left out: their times are below the lower bound for 512 sequences, so fewer ran. One row states no concurrency.
 
-Four effects are not simulated, or not by default. The second table shows what they and the parts of the host time change, and the third one shows runs without warm-up.
+The following effects explain many of these errors; most are not simulated, or not by default. The second table shows what some of them and the parts of the host time change, and the third one shows runs without warm-up.
 
-- **One request at a time.** NVIDIA's client (ai-dynamo/aiconfigurator@5e16187 src/aiconfigurator/eval, genai-perf) has one length of prompts and answers. If the requests of all users reached the engine at once, they would stay in step and wait for each other's prompts, and the simulated TTFT would be up to three times the measured one. An engine has one request at a time in its tokenizer, so users drift apart: if requests pass one at a time for all of the 27 ms, the errors fall by half, for Qwen3-235B as for Llama-3.1-8B. The recipes of InferenceMAX start several processes for answers. There 5 ms fit gpt-oss-120b with TensorRT-LLM best, but nothing fits DeepSeek-R1 too, so newer versions have none.
+- **One request at a time.** NVIDIA's client (ai-dynamo/aiconfigurator@5e16187 src/aiconfigurator/eval, genai-perf) gives all requests the same length of prompt and answer. If the requests of all users reached the engine at once, they would stay in step and wait for each other's prompts, and the simulated TTFT would be up to three times the measured one. An engine handles one request at a time in its tokenizer, so users drift apart. With `front_ms` of 27 ms, the errors fall by half, for Qwen3-235B as for Llama-3.1-8B. The recipes of InferenceMAX start several processes for answers. In these runs with TensorRT-LLM, 5 ms fit gpt-oss-120b best, but no value also fits DeepSeek-R1, so newer versions have no `front_ms`.
 - **One user waits.** In NVIDIA's runs of Llama-3.1-8B one user waits at any time. By Little's law users x TTFT / (TTFT + (G - 1) TPOT) requests wait for their first token, and this is 1.0 to 1.4 with 8 and 16 users and 512 generated tokens, on one device as on eight. So their servers ran one sequence less than they had users, which no column states. It was seen in the 59 runs with 512 generated tokens; in the other 118 the error of TTFT falls from 43 to 24%, and that of TPOT from 12 to 8%.
-- **Prompts without CUDA graphs** ([accuracy](accuracy.md#host-time-of-engines)). With DeepSeek-R1 in FP4, prompts of 1024 tokens and four users, the TTFT of TensorRT-LLM is 156 ms on four devices and 159 ms on eight: it waits for the host. The recipe turns on piecewise graphs for one of these splits (TP 8, EP 8), and there it is 137 ms even with 64 users. 90 us for each kernel of the estimate fit DeepSeek-R1 with TensorRT-LLM and with SGLang, but not gpt-oss-120b, so only models with latent attention have them.
+- **Prompts without CUDA graphs** ([accuracy](accuracy.md#host-time-of-engines)). With DeepSeek-R1 in FP4, prompts of 1024 tokens and four users, the TTFT of TensorRT-LLM is 156 ms on four devices and 159 ms on eight: it waits for the host. The recipe turns on piecewise graphs for one of these splits (TP 8, EP 8), and there it is 137 ms even with 64 users. 90 us for each kernel of the estimate fit DeepSeek-R1 with TensorRT-LLM and with SGLang, but not gpt-oss-120b, so only models with latent attention have this time.
 - **Attention DP of TensorRT-LLM.** The recipes have `enable_balance`: prompts wait until each rank has one, for 50 to 60 steps at most. The measured TTFT is 2 to 7 times the simulated one. `batch_wait_timeout_iters` of DeepSeek-R1 in FP8 has the same effect from 64 users on.
 - **Marlin.** vLLM on H100 ran the experts of gpt-oss with Marlin kernels (`VLLM_MXFP4_USE_MARLIN`), but its measured MXFP4 kernels are those of Triton. Marlin was measured in INT4: a prompt of 7373 tokens takes 1.5 times as long with `--class experts=int4_g128`. With this option the error of TTFT falls, and that of TPOT rises.
 - **Shared experts.** Tokens of a batch share experts, but the estimate assumes that each chooses its own.
-- **Tokens of the front end.** With Llama-3.1-8B on 4 and 8 devices and 64 or 128 users, TensorRT-LLM 1.0 puts out 9,200 tokens per second at most, whatever the split: it streams one token at a time. Later recipes stream every tenth or twentieth token.
+- **Tokens of the front end.** With Llama-3.1-8B on 4 and 8 devices and 64 or 128 users, TensorRT-LLM 1.0 returns at most 9,200 tokens per second, whatever the split, because it streams one token at a time. Later recipes stream every tenth or twentieth token.
 
 EOF
     python3 -B tests/serving_errors.py "$bin" "$dir/more/inferencemax_agg.csv"

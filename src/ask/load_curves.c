@@ -160,7 +160,7 @@ static enum roof_status make_distributions(struct roof_curves *curves,
 
 /* --- all ----------------------------------------------------------------------------------- */
 
-/* The end of a title that has room for it. */
+/* The end of a title, which is left out if there is no room for it. */
 #define LENGTHS " (prompt %s, generate %s)"
 
 enum roof_status roof_ask_load_curves(struct roof_text *out, struct roof_asking *a,

@@ -422,8 +422,8 @@ static enum roof_status add_dots(struct plotting *p, const struct roof_predictio
                                 *group == '\0' ? p->group.data : group, 1, ROOF_UNKNOWN, error);
 }
 
-/* How the dots of each operator differ: in dimensions, and in the format of weights, which is part
- * of the name of their group. */
+/* The dimensions in which the dots of each operator differ, and whether they differ in the format
+ * of weights, which is part of the name of their group. */
 struct differences {
     const struct roof_workload *first[ROOF_OPERATOR_COUNT];
     bool dimension[ROOF_OPERATOR_COUNT][ROOF_DIM_COUNT];
@@ -699,7 +699,7 @@ static enum roof_status make_chart(struct plotting *p, struct roof_error *error)
     return name_chart(p, error);
 }
 
-/* Sets the note on scenarios and formats: those that all dots have, or a few. */
+/* Sets the note on scenarios, if they are few, and on formats, if all models have the same. */
 static enum roof_status tell_about(struct plotting *p, struct roof_error *error)
 {
     struct about *const about = &p->about;

@@ -291,8 +291,8 @@ static enum roof_status read_split(struct roof_scenario *s, const char *text,
                            error);
 }
 
-/* Finds how the first token of a prompt reaches the user: as in the engine whose kernels run,
- * unless an engine was named, whose rules hold. */
+/* Finds whether the engine whose kernels run passes the first token of a prefill copy on. If an
+ * engine was named, its rules are already known. */
 static enum roof_status read_first_token(struct simulate_input *in, struct roof_error *error)
 {
     struct roof_engines *engines = NULL;

@@ -3,9 +3,9 @@
  *
  * Rows are those of roofline compare. Each combination of stack, formats and quantisation in them
  * (and of the format of weights, if products have several without quantisation, and a kernel for
- * some heads alone) has separate parameters, found by a subplex search (NLopt) that minimises the
- * mean relative error. Errors and prediction intervals come from held-out rows: sizes are dealt
- * into folds, and a fold's fit leaves out every row with one of its sizes.
+ * only some numbers of heads) has separate parameters, found by a subplex search (NLopt) that
+ * minimises the mean relative error. Errors and prediction intervals come from held-out rows: sizes
+ * are dealt into folds, and a fold's fit leaves out every row with one of its sizes.
  *
  * Kernels without measurements on the device are lent by other devices (--lend): their parameters
  * are in clocks and in shares of a device's own figures. With only a few rows, just the shares of
@@ -28,8 +28,8 @@
 #define GROUPS_MAX 256
 #define SIZES_MAX 4096
 #define LEAST_ROWS 5 /* kernels with fewer rows are left out */
-/* A kernel has only two parameters of its own, and the others are lent, if it has fewer rows than
- * this, and fewer than two for each parameter. */
+/* A kernel with fewer rows than this, and fewer than two for each parameter, has only two
+ * parameters of its own; the others are lent. */
 #define FEW_ROWS 20
 #define LENDERS_MAX 8
 #define DEVICES_MAX 16
@@ -71,7 +71,7 @@ struct group {
     enum roof_numerics numerics;
     enum roof_quantize quantize;
     enum roof_precision weights; /* AUTO: the only format of weights, or all of them */
-    int64_t least_heads;         /* of a kernel for many heads alone; 0: any number */
+    int64_t least_heads;         /* of a kernel for only so many heads or more; 0: any number */
     bool own_kv_heads;           /* of a kernel for query heads with a KV head each */
     size_t first;                /* index of its first row; the others follow */
     size_t rows;

@@ -204,9 +204,8 @@ static int64_t many_heads(const struct group *g, const struct roof_workload *w,
     return owns && w->shape.heads >= 128 ? 128 : 0;
 }
 
-/* Tells whether a library has a kernel of its own for query heads with a KV head each. In
- * TensorRT-LLM such heads over a cache of 8 bits do not take the kernel of shared KV heads, except
- * on devices with tensor memory. */
+/* Tells whether a library has a kernel of its own for query heads with a KV head each. TensorRT-LLM
+ * has one for a cache of 8 bits, except on devices with tensor memory. */
 static bool has_own_kv_heads(const struct group *g, const struct roof_workload *w,
                              const struct roof_hardware *hardware)
 {

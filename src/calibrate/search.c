@@ -116,7 +116,7 @@ static double search_round(struct search *s, double *z, const struct limits *lim
     return value;
 }
 
-/* Returns the factor of the evaluations of a group. */
+/* Returns the factor for the number of evaluations of a group. */
 static int effort(const struct search *s)
 {
     return s->fitter->group[s->group].rows < MANY_ROWS ? MORE_EVALUATIONS : 1;

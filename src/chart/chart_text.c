@@ -258,7 +258,7 @@ static size_t row_width(const struct look *look)
            (look->shares ? 9 : 0) + (reached ? 10 : 0) + (reached && look->reached ? 10 : 0);
 }
 
-/* Leaves out columns that the page has no room for, those first that follow from others. */
+/* Leaves out columns until the page has room, beginning with those that follow from others. */
 static void narrow(struct look *look, size_t width)
 {
     look->reached = row_width(look) <= width;

@@ -363,8 +363,8 @@ static enum roof_status skip_metric(struct run *r, const char *metric, struct ro
     return ROOF_OK;
 }
 
-/* Counts a row without a prediction in its group, and if metrics are told apart in that of each
- * metric for which it has a value. */
+/* Counts a row without a prediction in its group. If metrics are told apart, it counts in the group
+ * of each metric that it has. */
 static enum roof_status skip_row(struct run *r, struct roof_error *error)
 {
     if (!r->out->metrics) {

@@ -339,7 +339,7 @@ static enum roof_status read_scheduler(const struct reader *r)
                : complain(r, value, "the last entry of defaults must hold for all devices");
 }
 
-/* Reads a time of the host, given in this many units of a second; without one it is 0. */
+/* Reads a host time in a unit of which a second has `per_s`; a missing time is 0. */
 static enum roof_status read_time(double *out_s, const struct reader *r, const roof_json_value *row,
                                   const char *key, double per_s)
 {

@@ -27,8 +27,8 @@ struct roof_rate_plan {
     double cost;     /* per million output tokens */
     double joule;    /* per output token, with all devices at TDP */
     double excess;   /* largest latency / limit */
-    double unlinked; /* the devices that it needs if the link between them is unknown; 0: known */
-    bool many;       /* the closed form alone needs more copies than are tried */
+    double unlinked; /* its number of devices if the link between them is unknown; 0: known */
+    bool many;       /* the closed form asks for more copies than are tried */
 };
 
 struct roof_rate_problem {
@@ -52,7 +52,7 @@ struct roof_rate_problem {
 struct roof_rate_miss {
     size_t tried;
     size_t many;     /* those that need more copies than are tried */
-    double unlinked; /* the devices that the first of them needs with an unknown link; 0: none */
+    double unlinked; /* devices of the first plan with an unknown link; 0: none */
 };
 
 struct roof_rate_plans {

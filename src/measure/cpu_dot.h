@@ -49,8 +49,8 @@ void roof_dot_convert(unsigned char *out, enum roof_precision format, const floa
 /* Returns the bytes of a row of k elements. */
 int64_t roof_cpu_row_bytes(enum roof_precision format, int64_t k);
 
-/* Fills weights with random values: floats unchanged, blocks with small scales, of which a given
- * number is stored together. */
+/* Fills weights with random values. The scales of blocks are small, and `scales` of them are stored
+ * together. */
 void roof_cpu_fill_weights(unsigned char *out, enum roof_precision format, int64_t bytes,
                            int64_t scales, uint64_t *state);
 

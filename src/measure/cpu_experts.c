@@ -7,12 +7,12 @@
 #include "base/base.h"
 #include "measure/cpu_dot.h"
 
-/* Rows of weights, and inputs, between which a thread changes: a block of rows stays in the nearest
- * cache. Packed weights are read from end to end for each input instead (ggml-org/llama.cpp
- * ggml/src/ggml-cpu, mul_mat_id of ggml-cpu.c and repack.cpp). */
+/* A thread multiplies so many rows of weights by so many inputs before it goes on, so that the rows
+ * stay in the nearest cache. Packed weights are read from end to end for each input instead
+ * (ggml-org/llama.cpp ggml/src/ggml-cpu, mul_mat_id of ggml-cpu.c and repack.cpp). */
 #define BLOCK 16
 
-/* The calls of the team that an operator is made of. The halves of the experts have three each. */
+/* The calls of the team, in order. An operator with only half of the experts' work has three. */
 enum phase {
     CONVERT_INPUTS,
     MULTIPLY_IN, /* by gate and up */
@@ -222,12 +222,12 @@ static void share_experts(void *context, size_t thread, size_t threads, int64_t 
 
 /* --- routing ------------------------------------------------------------------------------- */
 
-/* So many draws are made, and the one with the median of the numbers of chosen experts is taken:
- * that number decides how much memory is read. */
+/* The number of draws. The draw with the median number of chosen experts is used, because this
+ * number decides how much memory is read. */
 #define DRAWS 15
 
-/* Draws the experts of each token, all different; *chosen becomes how many any token has. `order`
- * has room for all experts, `expert` for those of all tokens. */
+/* Draws the experts of each token, all different, and counts the chosen experts. `order` has room
+ * for all experts, `expert` for those of all tokens. */
 static void draw(int64_t *chosen, int64_t *expert, int64_t *order, const struct roof_shape *s,
                  uint64_t seed)
 {
@@ -260,7 +260,7 @@ static int compare_counts(const void *left, const void *right)
     return a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0;
 }
 
-/* Draws often, and once more as in the median of the draws. */
+/* Draws often, and then repeats the draw with the median number of chosen experts. */
 static void route(int64_t *chosen, int64_t *expert, int64_t *order, const struct roof_shape *s)
 {
     int64_t draws[DRAWS][2]; /* number of chosen experts, seed */

@@ -14,8 +14,8 @@ const char *roof_probe_name(enum roof_probe probe);
 void roof_rows_write(struct roof_text *out, const struct roof_measured *measured);
 void roof_probes_write(struct roof_text *out, const struct roof_measured *measured);
 
-/* Tells if the text of a file of operators has the columns that are written now, or nothing: rows
- * of another version of the program cannot be found in it. */
+/* Tells whether the text of a file of operators is empty or has the columns of this version. Rows
+ * that another version wrote cannot be found. */
 bool roof_rows_known(const char *text);
 
 /* Finds the row of a task in the text of such a file; false if it has none. */

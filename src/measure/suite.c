@@ -268,7 +268,7 @@ static void add_collectives(struct suite *out, const struct roof_meter *meter,
     }
 }
 
-/* Experts come so many rounds later than other products, because fewer models have them. */
+/* The rounds by which experts come later than other products, because fewer models have them. */
 #define ROUNDS_LARGE 2
 #define ROUNDS_SMALL 6
 
@@ -286,7 +286,7 @@ static void add_experts(struct suite *out, const struct roof_meter *meter,
     }
 }
 
-/* Every kernel but experts occurs in so many rounds. */
+/* The rounds in which every kernel occurs, except experts. */
 #define ROUNDS_NEEDED 2
 
 /* Lists the tasks: round by round further sizes, so that any beginning of the list is balanced. */

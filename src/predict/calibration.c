@@ -594,7 +594,7 @@ static int nearness(const struct roof_kernel_fit *fit, enum roof_precision weigh
     return !fit->one_format ? 1 : fit->weights == weights ? 2 : 0;
 }
 
-/* Returns true if a kernel is for some numbers of heads alone. */
+/* Returns true if a kernel is for only some numbers of heads. */
 static bool is_special(const struct roof_kernel_fit *fit)
 {
     return fit->least_heads > 0 || fit->own_kv_heads;
@@ -607,7 +607,7 @@ static bool takes_heads(const struct roof_kernel_fit *fit, const struct roof_sha
                                 (!fit->own_kv_heads || shape->heads == shape->kv_heads));
 }
 
-/* Returns true if a is preferred to b: a fit for the stack itself, else for some heads alone, else
+/* Returns true if a is preferred to b: a fit for the stack itself, else for only some heads, else
  * for the format of the weights, else with the simplest quantisation. */
 static bool better(const struct roof_kernel_fit *a, const struct roof_kernel_fit *b,
                    enum roof_stack stack, enum roof_precision weights)

@@ -182,9 +182,9 @@ const struct roof_kernel_fit *roof_calibration_find(const struct roof_calibratio
                                                     enum roof_quantize quantize);
 
 /**
- * Finds the fit for the heads of a shape (NULL: any) and a format of weights: that of a kernel for
- * such heads, else for any; and that of this format, else that of all formats, else that of another
- * format with the same numerics.
+ * Finds the fit for the heads of a shape (NULL: any) and a format of weights. Kernels for such
+ * heads are preferred to kernels for any heads. Fits for this format are preferred to fits for all
+ * formats, and these to fits for another format with the same numerics.
  */
 const struct roof_kernel_fit *
 roof_calibration_find_for(const struct roof_calibration *calibration, enum roof_kernel kernel,

@@ -344,9 +344,9 @@ static const double lent_bands[ROOF_KERNEL_COUNT][2] = {
 /* With more queries, the choice of keys takes up to five times the fitted time. */
 #define TOP_K_QUERIES 32768.
 
-/* Returns true for operators without measured kernels, which use those of others. Measured are
- * prompts of Mamba-2, prompts with attention to chosen keys, and choices of up to TOP_K_QUERIES
- * queries. */
+/* Returns true for operators that use kernels of others, since theirs were not measured. Kernels
+ * were measured for prompts of Mamba-2, prompts with attention to chosen keys, and choices of up to
+ * TOP_K_QUERIES queries. */
 static bool stands_in(const struct roof_workload *w)
 {
     static const bool unmeasured[ROOF_OPERATOR_COUNT] = {

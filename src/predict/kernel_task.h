@@ -11,7 +11,7 @@
 /* Infinity as a double: INFINITY is a float. */
 #define ROOF_UNBOUNDED ((double)INFINITY)
 
-/* The elements of a row of a norm whose time `row_clocks` is: longer rows take longer, and shorter
+/* The elements of a row of a norm that takes `row_clocks`; longer rows take longer, and shorter
  * ones less. */
 #define ROOF_ROW_ELEMENTS 1024
 

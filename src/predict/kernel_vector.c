@@ -8,10 +8,10 @@ enum {
 };
 
 /* Returns the rows of a kernel: tokens, heads of a softmax or a state, or the channels of the
- * sequences through which a convolution passes. Where streams are combined, each token has an SM of
- * its own if there are enough SMs, and all SMs read the same weights. So up to as many tokens as
- * SMs, the time grows as if every SM had all of the tokens. Further tokens share what an SM has
- * read. */
+ * sequences through which a convolution passes. If streams are combined, each token has an SM of
+ * its own as long as there are enough SMs, and all SMs read the same weights. So the time of few
+ * tokens grows as if every SM had all of them. With more tokens than SMs, the tokens of an SM share
+ * what it has read. */
 static double rows_of(const struct roof_kernel_task *t)
 {
     const struct roof_shape *const s = &t->workload->shape;

@@ -504,8 +504,8 @@ static void text_fit(struct roof_text *out, const struct roof_scale_fit *fit)
     }
     roof_text_printf(
         out,
-        "\nThe mean error of %zu values goes from %s to %s, each value by the fit "
-        "of the others.\n%s: --step-scale %s",
+        "\nThe mean error of %zu values falls from %s to %s (leave-one-out "
+        "cross-validation).\n%s: --step-scale %s",
         fit->rows, before, roof_format_quantity(after, fit->fitted_mape, ROOF_UNIT_FRACTION),
         fit->host_s > 0 ? "predict and sweep" : "predict, sweep, simulate and recommend --rate",
         scale);

@@ -11,8 +11,8 @@ static void put_quantity(struct roof_text *out, double value, enum roof_unit uni
     roof_text_put(out, roof_format_quantity(text, value, unit));
 }
 
-/* The share of the whole time for which the power of a device must be known, or a note says for how
- * long it is. */
+/* If the power of a device is known for less than this share of the whole time, a note says for how
+ * long. */
 #define KNOWN_LEAST 0.99
 
 /* Tells if the power of a device is known for less than the whole time. */

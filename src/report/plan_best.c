@@ -628,8 +628,8 @@ static void put_halves(struct roof_text *out, const struct roof_plan *plan,
     roof_plan_scenarios(&scenario[0], &scenario[1], &half, &decode);
     put_command(out, row, &decode, &scenario[1]);
     roof_text_put(
-        out, "The memory of a decoding copy at the end of its requests (the plan names that of the "
-             "kind that\nneeds more):\n");
+        out, "The memory of a decoding copy at the end of its requests (the plan has that of the "
+             "copy that\nneeds more):\n");
     decode.base.context = problem->base.prompt + problem->base.generate;
     roof_plan_scenarios(&scenario[0], &scenario[1], &half, &decode);
     put_command(out, row, &decode, &scenario[1]);

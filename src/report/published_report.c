@@ -259,9 +259,9 @@ void roof_report_fastest(struct roof_text *out, const struct roof_model_predicti
     roof_text_put(out, "\n");
     const size_t from = out->length;
     roof_text_printf(out,
-                     "Note: the expected time uses the fastest measured kernels of any engine%s; "
-                     "for one engine:",
-                     s->host_time_said == NULL ? ", without an engine's host time" : "");
+                     "Note: the expected time uses the fastest measured kernels of any engine%s. "
+                     "For one engine:",
+                     s->host_time_said == NULL ? " and includes no host time" : "");
     const char *before = " --stack ";
     for (int stack = 0; stacks != 0; stacks &= ~(1U << stack++)) {
         if ((stacks >> stack & 1U) != 0) {

@@ -270,7 +270,7 @@ static void put_miss(struct roof_text *out, const struct roof_rate_answer *a, si
         roof_text_printf(out, ": %s is unknown, and %.0f devices need it:\n%25s--set %s=VALUE", key,
                          miss->unlinked, "", key);
     } else if (miss->tried == 0 && has_candidate(a, hardware)) {
-        roof_text_printf(out, ": the %zu simulated on other devices ranked before",
+        roof_text_printf(out, ": not simulated; %zu plans on other devices ranked higher",
                          a->found->tried);
     } else if (miss->tried == 0) {
         roof_plan_put_no_engine(out, problem, hardware);

@@ -202,7 +202,7 @@ static void put_bottleneck(struct roof_text *out, const char *name)
         const char *meaning;
     } all[] = {{"budget", "prompts wait because steps are full of prompt tokens (--chunk)"},
                {"compute", "the time of the steps limits the rate; no limit of the engine does"},
-               {"front end", "the engine has one request at a time there (front of --host-time)"},
+               {"front end", "it handles one request at a time (front of --host-time)"},
                {"kv memory", "requests wait for room in the KV cache"},
                {"sequences", "requests wait because --max-num-seqs sequences are running"},
                {"link", "KV caches wait for the link between copies"},

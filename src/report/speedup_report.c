@@ -64,8 +64,8 @@ static const char *share_of(char out[ROOF_QUANTITY_SIZE], double saved_s,
 
 /* The least fraction of the saved time that a share shows. */
 #define SHARE_LEAST 0.0005
-/* The least fraction that a balance shows. Below it, a cause against the total changes shares by
- * little more than their last digits, so a line has shares. */
+/* The least fraction of the saved time that a balance shows. A smaller loss changes the shares by
+ * little more than their last digits, so the line has shares instead. */
 #define BALANCE_LEAST 0.02
 
 /* Tells if a cause acts against the total by more than a fraction of it, so that shares of the
@@ -182,9 +182,8 @@ static void put_causes(struct roof_text *out, const struct roof_speedup_row *tot
         }
         roof_text_printf(out, "  %6.2fx  %s\n", real->from_s / real->alone_s[i], meaning[i]);
     }
-    roof_text_put(out,
-                  "\nA share is the mean over all orders in which the changes can be made; alone: "
-                  "the speedup by\nthis change only.\n");
+    roof_text_put(out, "\nThe shares divide the saved time among the causes (Shapley values).\n"
+                       "The column \"alone\" has the speedup if only this cause changes.\n");
     if (cancels(bound) || cancels(real)) {
         if (expected && cancels(bound)) {
             put_cancelled(out, bound, " of the lower bound");

@@ -514,8 +514,12 @@ static void put_bounds(struct roof_text *out, const struct roof_survey_phase *ph
     roof_markdown_put(out, &g);
     if (!isnan(phase->limits.decode_compute_bound)) {
         char whole[ROOF_QUANTITY_SIZE];
-        roof_text_printf(out, "\nDecode as a whole is compute-bound %s.\n",
-                         roof_model_report_bound(whole, phase->limits.decode_compute_bound));
+        if (isinf(phase->limits.decode_compute_bound)) {
+            roof_text_put(out, "\nDecode as a whole is never compute-bound.\n");
+        } else {
+            roof_text_printf(out, "\nDecode as a whole is compute-bound %s.\n",
+                             roof_model_report_bound(whole, phase->limits.decode_compute_bound));
+        }
     }
 }
 
