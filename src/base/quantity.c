@@ -99,19 +99,30 @@ double roof_from_unit(double value, enum roof_unit unit)
     return value * units[unit].multiple / units[unit].divisor;
 }
 
+/* Two numbers of so many digits differ by at least 1e-15 of their size, more than four steps. */
+#define DIGITS_APART 15
+
+/* Returns the length of a number's text if it is read as `si`, else SIZE_MAX. */
+static size_t length_as(double number, double si, enum roof_unit unit)
+{
+    char digits[ROOF_NUMBER_SIZE];
+    return roof_from_unit(number, unit) == si ? roof_format_number(digits, number) : SIZE_MAX;
+}
+
 double roof_given(double si, enum roof_unit unit)
 {
     /* The value was rounded twice, here and when it was read, so the number that was given is at
      * most two steps away. */
     const double value = roof_to_unit(si, unit);
-    double candidate = nextafter(nextafter(value, -HUGE_VAL), -HUGE_VAL);
     double best = value;
-    size_t fewest = SIZE_MAX;
+    size_t fewest = length_as(value, si, unit);
+    if (fewest <= DIGITS_APART) { /* all others are longer */
+        return value;
+    }
+    double candidate = nextafter(nextafter(value, -HUGE_VAL), -HUGE_VAL);
     for (int step = -2; step <= 2; step++) {
-        char digits[ROOF_NUMBER_SIZE];
-        const bool same = roof_from_unit(candidate, unit) == si;
-        const size_t length = same ? roof_format_number(digits, candidate) : SIZE_MAX;
-        if (length < fewest || (length == fewest && candidate == value)) {
+        const size_t length = step == 0 ? SIZE_MAX : length_as(candidate, si, unit);
+        if (length < fewest) {
             fewest = length;
             best = candidate;
         }

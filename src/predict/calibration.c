@@ -666,11 +666,13 @@ roof_calibration_find_for(const struct roof_calibration *calibration, enum roof_
     const size_t end = owned == NULL ? calibration->count : owned->first[group + 1];
     for (size_t i = owned == NULL ? 0 : owned->first[group]; i < end; i++) {
         const struct roof_kernel_fit *const fit = &calibration->fit[i];
-        const bool same = fit->stack == stack || fit->stack == ROOF_STACK_BEST;
+        if (fit->stack != stack && fit->stack != ROOF_STACK_BEST) {
+            continue; /* first, because it leaves out most fits of a group */
+        }
         /* The kernel without its quantisation is the same in all fits. */
         const bool able = (quantize == ROOF_QUANTIZE_NONE || fit->quantize == quantize) &&
                           takes_heads(fit, shape);
-        if (fit->kernel == kernel && same && fit->numerics == numerics && able &&
+        if (fit->kernel == kernel && fit->numerics == numerics && able &&
             better(fit, found, stack, weights)) {
             found = fit;
         }

@@ -168,10 +168,9 @@ enum roof_kernel roof_kernel_of(const struct roof_workload *workload)
 {
     const struct roof_shape *const s = &workload->shape;
     const unsigned char found = kernels[workload->op];
-    if (found == 0) {
-        return ROOF_KERNEL_COUNT;
-    }
     switch (found - 1) {
+    case -1:
+        return ROOF_KERNEL_COUNT;
     case ROOF_KERNEL_DECODE:
         return is_encoder(workload) ? ROOF_KERNEL_ENCODER
                : s->query_len > 1   ? ROOF_KERNEL_PREFILL
@@ -217,12 +216,18 @@ static enum roof_kernel like(enum roof_kernel kernel)
                                                             : kernel;
 }
 
+/* Returns a kernel, or where a calibration lacks it the one that stands in for it. */
+static enum roof_kernel measured_like(const struct roof_calibration *calibration,
+                                      enum roof_kernel kernel)
+{
+    return like(kernel) != kernel && !roof_calibration_measures(calibration, kernel) ? like(kernel)
+                                                                                     : kernel;
+}
+
 enum roof_kernel roof_kernel_in(const struct roof_calibration *calibration,
                                 const struct roof_workload *workload)
 {
-    const enum roof_kernel kernel = roof_kernel_of(workload);
-    return like(kernel) != kernel && !roof_calibration_measures(calibration, kernel) ? like(kernel)
-                                                                                     : kernel;
+    return measured_like(calibration, roof_kernel_of(workload));
 }
 
 unsigned roof_operator_kernels(enum roof_operator op)
@@ -253,10 +258,10 @@ unsigned roof_operator_kernels(enum roof_operator op)
     return needed;
 }
 
-enum roof_numerics roof_workload_numerics(const struct roof_workload *workload)
+/* Returns the formats that meet in a workload with a kernel. */
+static enum roof_numerics numerics_in(const struct roof_workload *workload, enum roof_kernel kernel)
 {
     const struct roof_formats *const f = &workload->formats;
-    const enum roof_kernel kernel = roof_kernel_of(workload);
     if (kernel >= ROOF_KERNEL_NORM && kernel != ROOF_KERNEL_ENCODER &&
         kernel != ROOF_KERNEL_SPARSE_MLA) {
         return ROOF_NUMERICS_16BIT; /* their formats are in the bytes, and in the peak of scores */
@@ -267,6 +272,11 @@ enum roof_numerics roof_workload_numerics(const struct roof_workload *workload)
         return roof_numerics_of(f->kv, narrow ? f->kv : f->activations);
     }
     return roof_numerics_of(f->weights, f->activations);
+}
+
+enum roof_numerics roof_workload_numerics(const struct roof_workload *workload)
+{
+    return numerics_in(workload, roof_kernel_of(workload));
 }
 
 /* The formats whose kernels are used for formats without measurements, in this order; COUNT ends a
@@ -346,8 +356,8 @@ static const double lent_bands[ROOF_KERNEL_COUNT][2] = {
 
 /* Returns true for operators that use kernels of others, since theirs were not measured. Kernels
  * were measured for prompts of Mamba-2, prompts with attention to chosen keys, and choices of up to
- * TOP_K_QUERIES queries. */
-static bool stands_in(const struct roof_workload *w)
+ * TOP_K_QUERIES queries. `kernel` is that of the operator. */
+static bool stands_in(const struct roof_workload *w, enum roof_kernel kernel)
 {
     static const bool unmeasured[ROOF_OPERATOR_COUNT] = {
         [ROOF_OPERATOR_ATTENTION_SCORES] = true,
@@ -374,7 +384,6 @@ static bool stands_in(const struct roof_workload *w)
         [ROOF_OPERATOR_GEMM_SILU_MUL] = true,
         [ROOF_OPERATOR_ROPE_APPEND] = true,
     };
-    const enum roof_kernel kernel = roof_kernel_of(w);
     if (kernel == ROOF_KERNEL_STATE && w->shape.query_len > 1) {
         return true; /* no fit saw several tokens */
     }
@@ -393,9 +402,9 @@ static bool stands_in(const struct roof_workload *w)
 
 /* Returns true for norms of short rows that take longer than a launch: only long rows were
  * measured. */
-static bool is_short(const struct roof_workload *w, const struct roof_expected *expected)
+static bool is_short(const struct roof_kernel_task *task, const struct roof_expected *expected)
 {
-    return roof_kernel_of(w) == ROOF_KERNEL_NORM && w->shape.hidden < ROOF_ROW_ELEMENTS &&
+    return task->own == ROOF_KERNEL_NORM && task->workload->shape.hidden < ROOF_ROW_ELEMENTS &&
            expected->limit != ROOF_KERNEL_LIMIT_LAUNCH;
 }
 
@@ -412,7 +421,6 @@ static void expect_by_fit(struct roof_expected *out, const struct roof_kernel_ta
 {
     const struct roof_workload *const w = task->workload;
     const bool collective = roof_operator_row(w->op)->kind == ROOF_KIND_COLLECTIVE;
-    const enum roof_kernel own = roof_kernel_of(w);
     *out = (struct roof_expected){.time_s = ROOF_UNKNOWN};
     (fit->plain ? roof_expect_plain : formulas[kernel])(out, task, fit->parameter);
     if (w->no_launch_overhead > 0) {
@@ -436,9 +444,9 @@ static void expect_by_fit(struct roof_expected *out, const struct roof_kernel_ta
     /* All measured times of experts include their quantisation; those of products do not. */
     const bool other_quantize = fit->quantize != task->quantize &&
                                 (task->quantize != ROOF_QUANTIZE_NONE || kernel == ROOF_KERNEL_MOE);
-    out->otherwise = task->nodes > 1 || stands_in(w) || (kernel != own && kernel == like(own)) ||
-                     w->split_k > 0 || is_short(w, out) || fit->numerics != task->numerics ||
-                     other_quantize;
+    out->otherwise = task->nodes > 1 || task->stands_in ||
+                     (kernel != task->own && kernel == like(task->own)) || w->split_k > 0 ||
+                     is_short(task, out) || fit->numerics != task->numerics || other_quantize;
     out->near = out->otherwise || is_lent(task, fit);
     out->time_s += out->launch_s;
     out->fit = fit;
@@ -630,6 +638,8 @@ static void raise_to(struct roof_expected out[ROOF_STACK_COUNT], enum roof_kerne
         workload.shape.query_len = 1;
         roof_operator_work(&work, &workload, NULL);
     }
+    single.own = roof_kernel_of(&workload);
+    single.stands_in = stands_in(&workload, single.own);
     single.kernel = least;
     single.workload = &workload;
     single.work = &work;
@@ -661,7 +671,8 @@ void roof_kernel_expect_in(struct roof_expected out[ROOF_STACK_COUNT],
         roof_power_capped(hardware)) { /* no kernel was measured with pruned weights or a cap */
         return;
     }
-    const enum roof_kernel kernel = roof_kernel_in(hardware->calibration, workload);
+    const enum roof_kernel own = roof_kernel_of(workload);
+    const enum roof_kernel kernel = measured_like(hardware->calibration, own);
     const bool quantized =
         roof_precision_bits(workload->formats.activations) < 16 &&
         (kernel == ROOF_KERNEL_GEMM || kernel == ROOF_KERNEL_BMM || kernel == ROOF_KERNEL_MOE);
@@ -678,6 +689,8 @@ void roof_kernel_expect_in(struct roof_expected out[ROOF_STACK_COUNT],
         .nodes = within > node ? fmin(ceil(within / node), members) : 1,
         .hop = isnan(latency) ? HOP_S : latency,
         .mesh = !isnan(hardware->figure[ROOF_FIGURE_PEER_LINK].value),
+        .own = own,
+        .stands_in = stands_in(workload, own),
         .kernel = kernel,
         .workload = workload,
         .work = work,
@@ -692,8 +705,7 @@ void roof_kernel_expect_in(struct roof_expected out[ROOF_STACK_COUNT],
         .quantize = quantized ? (enum roof_quantize)workload->quantize_input : ROOF_QUANTIZE_NONE,
         .cold = roof_operator_row(workload->op)->kind == ROOF_KIND_COLLECTIVE ||
                 (workload->working_set == 0 && workload->cache == ROOF_CACHE_COLD),
-        .numerics =
-            kernel == ROOF_KERNEL_COUNT ? ROOF_NUMERICS_COUNT : roof_workload_numerics(workload),
+        .numerics = kernel == ROOF_KERNEL_COUNT ? ROOF_NUMERICS_COUNT : numerics_in(workload, own),
     };
     if (fmax(members, within) > COLLECTIVE_DEVICES_MAX) {
         return;

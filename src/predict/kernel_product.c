@@ -9,7 +9,8 @@
 static inline double round_up(double x)
 {
     const double whole = (x + 0x1p52) - 0x1p52;
-    return whole < x - 1e-9 ? whole + 1 : whole;
+    return whole +
+           (whole < x - 1e-9 ? 1. : 0.); /* without a branch, which would be guessed wrong */
 }
 
 enum {
@@ -26,9 +27,21 @@ static const double per_m[ROOF_TILES] = {1. / 128, 1. / 128, 1. / 256, 1. / 256,
                                          1. / 64,  1. / 64,  1. / 32,  1. / 32,  1. / 16, 1. / 16};
 static const double per_n[ROOF_TILES] = {1. / 128, 1. / 256, 1. / 128, 1. / 256, 1. / 128, 1. / 64,
                                          1. / 256, 1. / 64,  1. / 128, 1. / 64,  1. / 128, 1. / 64};
+/* 64 / rows + 64 / columns */
+static const double slimness[ROOF_TILES] = {1, 0.75, 0.75, 0.5, 1.5, 1.5, 1.25, 2, 2.5, 3, 4.5, 5};
+
+enum { HALF = ROOF_TILES / 2 };
+
+/* Returns the first tile that some rows need. For a few rows the second half of the tiles suffices:
+ * each tile of the first half has as many blocks as a later one with as many columns and fewer
+ * rows, and no part of its time is shorter. */
+static inline int first_tile(double rows)
+{
+    return rows > 32 ? 0 : HALF;
+}
 
 /* The numbers of parts into which K may be cut. */
-static const double splits[ROOF_CUTS] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
+static const double splits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
 
 /* The costs that every tiling shares. */
 struct gemm {
@@ -107,23 +120,31 @@ struct tile_costs {
                                   */
 };
 
-/* A tile with K in some parts. Its blocks run in waves over the SMs; a share of the idle part of
- * the last wave is lost. */
+/* A tile with K in some parts. */
 struct cut {
-    double full; /* blocks for each SM */
-    double waves;
     double sm; /* s */
     double memory;
 };
 
-static inline struct cut cut_of(const struct tile_costs *costs, int t, double full, double depth,
-                                double bytes, double wave)
+/* Returns the times of a tile whose blocks run in waves over the SMs. */
+static inline struct cut cut_of(const struct tile_costs *costs, int t, double waves, double depth,
+                                double bytes)
 {
-    const double waves = full <= 1 ? 1 : full + wave * (round_up(full) - full);
-    return (struct cut){.full = full,
-                        .waves = waves,
-                        .sm = waves * (costs->ends[t] + depth * costs->inner[t]),
+    return (struct cut){.sm = waves * (costs->ends[t] + depth * costs->inner[t]),
                         .memory = roof_larger(bytes, depth * costs->lone[t])};
+}
+
+/* Returns the waves of a number of blocks for each SM: a share of the idle part of the last wave is
+ * lost. */
+static inline double waves_of(double full, double wave)
+{
+    return full <= 1 ? 1 : full + wave * (round_up(full) - full);
+}
+
+/* Returns the elements of K of a block, in whole steps, with K in a number of parts. */
+static inline double depth_of(const struct roof_product *g, double split)
+{
+    return round_up(g->k / (g->k_block * split)) * g->k_block;
 }
 
 /* Returns the time of adding up the results of the parts of K. */
@@ -132,45 +153,47 @@ static inline double reduce_time(const struct gemm *c, double split)
     return split == 1 ? 0 : c->split + split * c->reduce;
 }
 
-static void cost_tiles(struct tile_costs *out, const struct roof_product *g, const struct gemm *c,
-                       const double *p)
+/* Fills in the costs of all tiles, in halves; few rows need only the second one. */
+static inline void cost_tiles(struct tile_costs *out, const struct roof_product *g,
+                              const struct roof_spread *spread, const struct gemm *c,
+                              const double *p)
 {
-    const double split = g->split_k > 0 ? g->split_k : 1;
-    const double reduce = reduce_time(c, split);
-    const double depth = g->depth[0];
-    const double shallow = 1 / splits[ROOF_CUTS - 1];
-    for (int t = 0; t < ROOF_TILES; t++) {
-        const double m = tile_m[t];
-        const double n = tile_n[t];
-        const double loss = 1 + p[P_TILE] * (64 * per_m[t] + 64 * per_n[t]);
-        out->compute[t] = c->flop * (2 * m * n) * loss;
-        out->operands[t] = (n * g->w_element + m * g->x_element) * c->feed;
-        out->inner[t] = roof_larger(out->compute[t], roof_larger(out->operands[t], c->step));
-        out->ends[t] = c->prologue + m * n * c->epilogue;
-        out->lone[t] = n * c->lone_w + m * c->lone_x;
-        const struct cut cut = cut_of(out, t, g->load[t] * split, depth, c->bytes, p[P_WAVE]);
-        out->time[t] = roof_overlap(cut.sm, cut.memory, p[P_OVERLAP]) + reduce;
-        /* All parts together take at least the steps of the whole. Rounding errors of a limit are
-         * far smaller than the margin here. K is not cut for a tile with more than one block per
-         * SM. */
-        const double steps = roof_larger(g->load[t], shallow) * g->k * out->inner[t];
-        const double least =
-            (1 - 1e-9) * roof_overlap(out->ends[t] + steps, c->bytes, p[P_OVERLAP]);
-        out->parts[t] = g->load[t] > 1 ? ROOF_UNBOUNDED : least;
+    const double reduce = reduce_time(c, g->split_k > 0 ? g->split_k : 1);
+    for (int t = 0; t < HALF; t++) {
+        out->time[t] = out->parts[t] = ROOF_UNBOUNDED;
+    }
+    for (int from = first_tile(spread->rows); from < ROOF_TILES; from += HALF) {
+        for (int t = from; t < from + HALF; t++) {
+            const double m = tile_m[t];
+            const double n = tile_n[t];
+            out->compute[t] = c->flop * (2 * m * n) * (1 + p[P_TILE] * slimness[t]);
+            out->operands[t] = g->column[t] * c->feed;
+            out->inner[t] = roof_larger(out->compute[t], roof_larger(out->operands[t], c->step));
+            out->ends[t] = c->prologue + m * n * c->epilogue;
+            out->lone[t] = n * c->lone_w + m * c->lone_x;
+            const double waves = spread->full[t] + p[P_WAVE] * spread->idle[t];
+            const struct cut cut = cut_of(out, t, waves, g->depth, c->bytes);
+            out->time[t] = roof_overlap(cut.sm, cut.memory, p[P_OVERLAP]) + reduce;
+            /* All parts together take at least the steps of the whole. Rounding errors of a limit
+             * are far smaller than the margin here. */
+            const double least = out->ends[t] + spread->steps[t] * out->inner[t];
+            out->parts[t] = (1 - 1e-9) * roof_overlap(least, c->bytes, p[P_OVERLAP]);
+        }
     }
 }
 
-/* Returns the least time of all tiles with K in one part; NAN does not count. */
-static double least_time(const double *time)
+/* Returns the least value of all tiles; NAN does not count. */
+static double least_of(const double *value)
 {
-    enum { HALF = ROOF_TILES / 2 };
+    enum { QUARTER = HALF / 2 };
     double half[HALF];
     for (int t = 0; t < HALF; t++) {
-        half[t] = time[t] < time[t + HALF] ? time[t] : time[t + HALF];
+        half[t] = value[t] < value[t + HALF] ? value[t] : value[t + HALF];
     }
     double least = ROOF_UNBOUNDED;
-    for (int t = 0; t < HALF; t++) {
-        least = half[t] < least ? half[t] : least;
+    for (int t = 0; t < QUARTER; t++) {
+        const double one = half[t] < half[t + QUARTER] ? half[t] : half[t + QUARTER];
+        least = one < least ? one : least;
     }
     return least;
 }
@@ -191,16 +214,17 @@ static inline int tile_at(const struct roof_product *g, int place)
 /* Tries two or more parts of K for a tile, and chooses the fastest if it is faster than the choice
  * so far, or equal and earlier in the order. */
 static void cut_k(struct choice *best, int place, const struct roof_product *g,
-                  const struct gemm *c, const struct tile_costs *costs, const double *p)
+                  const struct roof_spread *spread, const struct gemm *c,
+                  const struct tile_costs *costs, const double *p)
 {
     const int t = tile_at(g, place);
-    for (int j = 1; j < ROOF_CUTS && g->load[t] * splits[j] <= 2; j++) {
+    for (int j = 1; j < (int)COUNT(splits) && spread->load[t] * splits[j] <= 2; j++) {
         const double reduce = reduce_time(c, splits[j]);
         if (costs->parts[t] + reduce > best->time) {
             break;
         }
-        const struct cut cut =
-            cut_of(costs, t, g->load[t] * splits[j], g->depth[j], c->bytes, p[P_WAVE]);
+        const double waves = waves_of(spread->load[t] * splits[j], p[P_WAVE]);
+        const struct cut cut = cut_of(costs, t, waves, depth_of(g, splits[j]), c->bytes);
         const double time = roof_overlap(cut.sm, cut.memory, p[P_OVERLAP]) + reduce;
         if (time < best->time || (time == best->time && place < best->place)) {
             *best = (struct choice){time, place, j};
@@ -209,74 +233,85 @@ static void cut_k(struct choice *best, int place, const struct roof_product *g,
 }
 
 /* Chooses the fastest tiling, the first of those that take the same time. */
-static void choose_tiling(struct choice *best, const struct roof_product *g, const struct gemm *c,
+static void choose_tiling(struct choice *best, const struct roof_product *g,
+                          const struct roof_spread *spread, const struct gemm *c,
                           const struct tile_costs *costs, const double *p)
 {
-    const double whole = least_time(costs->time);
+    const double whole = least_of(costs->time);
     if (whole < best->time) {
         *best = (struct choice){whole, 0, 0};
         while (costs->time[tile_at(g, best->place)] > whole) {
             best->place++;
         }
     }
-    if (g->split_k > 0) {
+    const double reduce = reduce_time(c, splits[1]);
+    if (g->split_k > 0 || least_of(costs->parts) + reduce > best->time) {
         return;
     }
-    const double reduce = reduce_time(c, splits[1]);
     for (int place = 0; place < ROOF_TILES; place++) {
         if (costs->parts[tile_at(g, place)] + reduce <= best->time) {
-            cut_k(best, place, g, c, costs, p);
+            cut_k(best, place, g, spread, c, costs, p);
         }
     }
 }
 
 /* Describes the tiling that was chosen. */
 static void describe_tiling(struct roof_tiling *out, const struct choice *best,
-                            const struct roof_product *g, const struct gemm *c,
-                            const struct tile_costs *costs, const double *p)
+                            const struct roof_product *g, const struct roof_spread *spread,
+                            const struct gemm *c, const struct tile_costs *costs, const double *p)
 {
     const int t = tile_at(g, best->place);
     const double split = g->split_k > 0 ? g->split_k : splits[best->cut];
-    const double depth = g->depth[best->cut];
-    const struct cut cut = cut_of(costs, t, g->load[t] * split, depth, c->bytes, p[P_WAVE]);
+    const double depth = best->cut == 0 ? g->depth : depth_of(g, split);
+    const double full = spread->load[t] * split;
+    const double waves = waves_of(full, p[P_WAVE]);
+    const struct cut cut = cut_of(costs, t, waves, depth, c->bytes);
     const bool steps = c->step > costs->compute[t] && c->step > costs->operands[t];
     out->tile_m = (int)tile_m[t];
     out->tile_n = (int)tile_n[t];
     out->split_k = (int)split;
-    out->grid = g->batch * round_up(g->rows / tile_m[t]) * round_up(g->n / tile_n[t]) * split;
-    out->waves = cut.waves;
-    out->utilisation = cut.full / round_up(cut.full);
+    out->grid = g->batch * round_up(spread->rows / tile_m[t]) * round_up(g->n / tile_n[t]) * split;
+    out->waves = waves;
+    out->utilisation = full / round_up(full);
     out->limit = cut.memory > cut.sm                                 ? ROOF_KERNEL_LIMIT_MEMORY
                  : steps || costs->ends[t] > depth * costs->inner[t] ? ROOF_KERNEL_LIMIT_LATENCY
                  : costs->operands[t] > costs->compute[t]            ? ROOF_KERNEL_LIMIT_OPERANDS
                                                                      : ROOF_KERNEL_LIMIT_COMPUTE;
 }
 
-/* Spreads the tiles of a product over the SMs. */
-static void spread_tiles(struct roof_product *g, double sms)
+/* Spreads the tiles of a product with some rows over the SMs. */
+static void spread_tiles(struct roof_spread *restrict out, double rows,
+                         const struct roof_product *g, double sms)
 {
-    for (int t = 0; t < ROOF_TILES; t++) {
-        g->load[t] = g->batch * round_up(g->rows * per_m[t]) * round_up(g->n * per_n[t]) / sms;
+    const double split = g->split_k > 0 ? g->split_k : 1;
+    const double shallow = 1 / splits[COUNT(splits) - 1];
+    out->rows = rows;
+    for (int from = first_tile(rows); from < ROOF_TILES; from += HALF) {
+        for (int t = from; t < from + HALF; t++) {
+            const double blocks = g->batch * round_up(rows * per_m[t]) * round_up(g->n * per_n[t]);
+            const double load = blocks / sms;
+            out->load[t] = load;
+            out->full[t] = roof_larger(load * split, 1);
+            out->idle[t] = round_up(out->full[t]) - out->full[t];
+            out->steps[t] = load > 1 ? ROOF_UNBOUNDED : roof_larger(load, shallow) * g->k;
+        }
     }
 }
 
-/* Returns the product with the rows that a kernel computes. The thread blocks of a cluster share
- * columns of W, so rows are rounded up to a multiple of those of all its tiles; for few rows the
- * multiple is a smaller power of two. */
-static const struct roof_product *pad_product(struct roof_product *out,
-                                              const struct roof_kernel_task *t, double granule)
+/* Returns the tiles of a product with the rows that a kernel computes. The thread blocks of a
+ * cluster share columns of W, so rows are rounded up to a multiple of those of all its tiles; for
+ * few rows the multiple is a smaller power of two. */
+static const struct roof_spread *spread_rows(const struct roof_kernel_task *t, double granule)
 {
-    const struct roof_product *const g = t->product;
+    struct roof_product *const g = t->product;
     while (granule >= 2 * g->m) {
         granule /= 2;
     }
     const double rows = granule > 1 ? granule * round_up(g->m / granule) : g->m;
-    if (rows == g->m) {
-        return g;
+    struct roof_spread *const out = rows == g->m ? &g->own : &g->padded;
+    if (out->rows != rows) { /* kernels often have the same granule */
+        spread_tiles(out, rows, g, t->sms);
     }
-    *out = *g;
-    out->rows = rows;
-    spread_tiles(out, t->sms);
     return out;
 }
 
@@ -288,16 +323,16 @@ static const struct roof_product *pad_product(struct roof_product *out,
 static double gemm_time(struct roof_expected *out, const struct roof_kernel_task *t,
                         const double *p)
 {
-    const struct gemm c = gemm_costs(t->product, t, p);
-    struct roof_product padded;
-    const struct roof_product *const g = pad_product(&padded, t, p[P_GRANULE]);
+    const struct roof_product *const g = t->product;
+    const struct gemm c = gemm_costs(g, t, p);
+    const struct roof_spread *const spread = spread_rows(t, p[P_GRANULE]);
     struct tile_costs costs;
     struct choice best = {.time = vector_time(&out->tiling, t, &c, p), .place = -1};
-    cost_tiles(&costs, g, &c, p);
-    choose_tiling(&best, g, &c, &costs, p);
+    cost_tiles(&costs, g, spread, &c, p);
+    choose_tiling(&best, g, spread, &c, &costs, p);
     out->tiled = best.place >= 0;
     if (out->tiled) {
-        describe_tiling(&out->tiling, &best, g, &c, &costs, p);
+        describe_tiling(&out->tiling, &best, g, spread, &c, &costs, p);
     }
     out->limit = out->tiling.limit;
     return best.time;
@@ -331,18 +366,6 @@ static void attention_product(struct roof_product *g, const struct roof_workload
         g->y_element /= (double)(blocks ? s->compression : s->heads);
     }
     g->w_element = roof_precision_bits(w->formats.kv) / 8;
-}
-
-/* Cuts the K of a product, and spreads its tiles over the SMs. */
-static void spread_product(struct roof_product *g, double sms)
-{
-    for (int j = 0; j < ROOF_CUTS; j++) {
-        g->depth[j] = round_up(g->k / (g->k_block * splits[j])) * g->k_block;
-    }
-    if (g->split_k > 0) {
-        g->depth[0] = round_up(g->k / (g->k_block * g->split_k)) * g->k_block;
-    }
-    spread_tiles(g, sms);
 }
 
 /* Fills in a convolution, which is a product over its taps: its windows share their inputs. */
@@ -379,13 +402,16 @@ static void see_product(struct roof_product *g, const struct roof_kernel_task *t
     if (w->op == ROOF_OPERATOR_CONV2D || w->op == ROOF_OPERATOR_CONV3D) {
         convolution(g, w);
     }
-    g->rows = g->m;
+    g->own.rows = g->padded.rows = 0;
     g->w = g->batch * g->n * g->k * g->w_element;
     g->y = g->batch * g->m * g->n * g->y_element;
     g->working_set = roof_working_set(w, g->x + g->w + g->y);
     g->folds = roof_log1p(2 * g->batch * g->m * g->n * g->k / t->peak / 1e-4);
     g->k_block = 128 / roof_larger(g->x_element, g->w_element);
-    spread_product(g, t->sms);
+    g->depth = depth_of(g, g->split_k > 0 ? g->split_k : 1);
+    for (int i = 0; i < ROOF_TILES; i++) {
+        g->column[i] = tile_n[i] * g->w_element + tile_m[i] * g->x_element;
+    }
 }
 
 void roof_expect_gemm(struct roof_expected *out, const struct roof_kernel_task *t, const double *p)

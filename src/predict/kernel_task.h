@@ -18,30 +18,44 @@
 /* The fewest new tokens of a sequence in a prompt; decode steps have fewer, also with drafts. */
 #define ROOF_PROMPT_QUERIES 16
 
-/* The tiles that kernels of products have, and the numbers of parts into which they cut K. */
-enum { ROOF_TILES = 12, ROOF_CUTS = 10 };
+/* The tiles that kernels of products have. */
+enum { ROOF_TILES = 12 };
+
+/* The rows of a product that a kernel computes, and the thread blocks that tiles of each size cut
+ * it into. */
+struct roof_spread {
+    double rows;              /* 0: not filled in */
+    double load[ROOF_TILES];  /* blocks for each SM, with K in one part */
+    double full[ROOF_TILES];  /* with K in the requested parts, or one; at least 1 */
+    double idle[ROOF_TILES];  /* what these lack of whole waves */
+    double steps[ROOF_TILES]; /* elements of K that an SM goes through at least, with K in many
+                                 parts; infinite if K is not cut, as there is more than one block */
+};
 
 /* The data of a product that do not depend on parameters: sizes, bytes of the whole batch, and
  * values that follow from these and from figures of the device. */
 struct roof_product {
     bool known; /* all of it is filled in */
     double m, n, k, batch;
-    double rows;        /* m with the rows that a kernel adds */
     double vector_rows; /* m, or infinite for products for which a kernel without tiles is not
                            considered */
     double x, w, y;
     double x_element, w_element, y_element;
-    double working_set;      /* bytes; infinite when the data is cold */
-    double split_k;          /* the parts of K; 0: any number */
-    double folds;            /* e-folds of the compute time, for the clock that power takes */
-    double k_block;          /* elements of K in a step */
-    double load[ROOF_TILES]; /* thread blocks for each SM, with K in one part */
-    double depth[ROOF_CUTS]; /* elements of K of a block, in whole steps */
+    double working_set; /* bytes; infinite when the data is cold */
+    double split_k;     /* the parts of K; 0: any number */
+    double folds;       /* e-folds of the compute time, for the clock that power takes */
+    double k_block;     /* elements of K in a step */
+    double depth;       /* elements of K of a block, with K in the requested parts or in one */
+    double column[ROOF_TILES]; /* bytes of operands of a tile for an element of K */
+    struct roof_spread own;    /* with the rows of the product */
+    struct roof_spread padded; /* with those that the last kernel adds */
 };
 
 /* A kernel whose time is asked for, and the figures of the device that the formulas use. */
 struct roof_kernel_task {
-    enum roof_kernel kernel; /* of the workload */
+    enum roof_kernel own;    /* of the workload */
+    bool stands_in;          /* own was measured with other operators alone */
+    enum roof_kernel kernel; /* own, or where it was not measured another */
     const struct roof_workload *workload;
     const struct roof_work *work;
     double peak;  /* FLOP/s; of a collective, bytes/s of a link inside the node */
@@ -69,7 +83,7 @@ static inline double roof_larger(double a, double b)
 /* Adds two overlapping times: the longer, and the share of the shorter that is not hidden. */
 static inline double roof_overlap(double a, double b, double shown)
 {
-    return a > b ? a + shown * b : b + shown * a;
+    return roof_larger(a, b) + shown * (a > b ? b : a);
 }
 
 /* Returns the share of a repeatedly read set that a cache of a given size holds. The eighth power

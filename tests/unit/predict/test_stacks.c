@@ -92,6 +92,26 @@ static void test_best_is_least(void **unused)
     }
 }
 
+/* Stacks whose clusters of thread blocks have different numbers of rows pad the same product
+ * differently. They are tried after each other. */
+static void test_best_is_least_with_padded_rows(void **unused)
+{
+    (void)unused;
+    static const char *const devices[] = {"l40s", "hgx-b200"};
+    for (size_t d = 0; d < COUNT(devices); d++) {
+        struct roof_hardware *const device = load_calibrated(devices[d]);
+        for (int64_t i = 0; i < 2000; i++) {
+            struct roof_workload w = ROOF_WORKLOAD_INIT;
+            w.op = ROOF_OPERATOR_GEMM;
+            w.shape.m = 1 + i / 4;
+            w.shape.n = INT64_C(128) << i % 4 * 2;
+            w.shape.k = 4096;
+            assert_true(check(&w, device));
+        }
+        free_calibrated(device);
+    }
+}
+
 /* The pairs in which a stack that lacks the formats was faster than the best. */
 static void test_pairs_of_the_past(void **unused)
 {
@@ -146,8 +166,8 @@ static void test_llama_cpp_comes_last(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_best_is_least),
-                                       cmocka_unit_test(test_pairs_of_the_past),
-                                       cmocka_unit_test(test_llama_cpp_comes_last)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_best_is_least), cmocka_unit_test(test_best_is_least_with_padded_rows),
+        cmocka_unit_test(test_pairs_of_the_past), cmocka_unit_test(test_llama_cpp_comes_last)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
