@@ -7,6 +7,7 @@
 
 #include "measure/suite.h"
 #include "measure/timing.h"
+#include "predict/kernel.h"
 
 #define BYTES 1e9
 #define FLOPS 1e12
@@ -16,7 +17,8 @@ struct roof_bench {
     enum roof_probe probe;
     double read_s[2];
     int looks;
-    bool slow; /* a sample takes 2 ms */
+    bool slow;      /* a sample takes 2 ms */
+    bool operators; /* it runs all of them */
     int samples;
     double waited;
     double counted_w; /* the power of its energy counter; 0: it has none */
@@ -33,8 +35,8 @@ static void describe(struct roof_meter_device *out, const struct roof_bench *ben
 
 static bool able(const struct roof_bench *bench, const struct roof_meter_task *task)
 {
-    (void)bench;
     return task->probe == ROOF_PROBE_READ ||
+           (bench->operators && task->probe == ROOF_PROBE_OPERATOR) ||
            (task->probe == ROOF_PROBE_MULTIPLY && task->format == ROOF_PRECISION_FP32 &&
             task->unit == ROOF_COMPUTE_VECTOR);
 }
@@ -201,6 +203,33 @@ static void test_short_time_has_few_samples(void **state)
     assert_in_range(bench.samples, 3 * 3, 3 * 4 + 5);
 }
 
+/* If the time is over after the probes, the first two rounds of sizes are still measured, because
+ * only then every kernel occurs but that of experts: with one token a product, four operators that
+ * stream rows and attention of one query, and with 128 tokens also attention of a prompt. */
+static void test_no_time_leaves_every_kernel(void **state)
+{
+    static const enum roof_kernel kernels[] = {
+        ROOF_KERNEL_GEMM, ROOF_KERNEL_NORM,   ROOF_KERNEL_ADD,    ROOF_KERNEL_ACTIVATION,
+        ROOF_KERNEL_ROPE, ROOF_KERNEL_DECODE, ROOF_KERNEL_PREFILL};
+    const struct roof_suite_formats formats = {.count = 1, .format = {ROOF_PRECISION_FP16}};
+    struct roof_bench bench = {.read_s = {1, 1}, .operators = true};
+    struct roof_measured measured;
+    size_t rows[ROOF_KERNEL_COUNT] = {0};
+    struct roof_error error = {0};
+    (void)state;
+    assert_int_equal(roof_suite_run(&measured, &planted, &bench, &formats, 1e-9, &no_calls, &error),
+                     ROOF_OK);
+    for (size_t i = 2; i < measured.count; i++) { /* after two probes */
+        assert_int_equal(measured.row[i].task.probe, ROOF_PROBE_OPERATOR);
+        rows[roof_kernel_of(&measured.row[i].task.workload)]++;
+    }
+    for (size_t i = 0; i < COUNT(kernels); i++) {
+        assert_int_equal(rows[kernels[i]], kernels[i] == ROOF_KERNEL_PREFILL ? 1 : 2);
+    }
+    assert_int_equal(measured.count, 2 + 6 + 7);
+    roof_measured_free(&measured);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -209,6 +238,7 @@ int main(void)
         cmocka_unit_test(test_power_of_rows),
         cmocka_unit_test(test_known_rates_are_not_looked_at),
         cmocka_unit_test(test_short_time_has_few_samples),
+        cmocka_unit_test(test_no_time_leaves_every_kernel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
