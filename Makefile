@@ -464,7 +464,7 @@ else cat $@.log; echo "FAIL $(@:$(PASSED)/%=%)"; exit 1; fi
 endef
 
 ## check: run every test on this build (-j2: two at a time)
-check: check-unit check-fuzz check-cli check-faults check-formulas check-schemas check-configs check-project check-kernels check-oracle check-ask recipes
+check: check-unit check-fuzz check-cli check-faults check-formulas check-schemas check-configs check-project check-kernels check-calibrate check-oracle check-ask recipes
 
 # A unit test runs again when its floor or one below it changes: it uses no others (check-rules).
 # These use a floor above theirs, of which they need something to test with.
@@ -559,6 +559,12 @@ $(PASSED)/configs: $(BIN) tests/configs.sh tests/configs.json docs/coverage.md $
 check-kernels: $(PASSED)/kernels
 $(PASSED)/kernels: tests/cuda/interpret.py $(KERNELS)
 	$(call test,eval 'if command -v $(PYTHON); then $(PYTHON) -B tests/cuda/interpret.py $(KERNELS); else echo "skipped: no $(PYTHON)"; fi')
+
+# The fit of calibrations finds planted kernels.
+check-calibrate: $(PASSED)/calibrate
+$(PASSED)/calibrate: $(BIN) $(FIT_SRC) tests/calibrate.sh $(WRAPPED)
+	$(call test,eval 'if $(PKG_CONFIG) --exists nlopt; then $(MAKE) -s $(FIT) && sh tests/calibrate.sh $(BIN) $(FIT); \
+	    else echo "skipped: no NLopt"; fi')
 
 # The rules of the project: those that take a second first, then those that build and install.
 RULES = CC='$(CC)' LIB='$(LIB)' SHARED='$(SHARED)' BIN='$(BIN)' BUILD='$(BUILD)' HARDEN='$(HARDEN)' sh tests/project.sh
@@ -841,7 +847,7 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all page check-page calibrate errors check-errors serving charts llama-check measure-check cuda-check gpu-check kernels reports bench bench-now bench-before bench-serve demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-configs check-kernels check-batch check-project \
+.PHONY: all page check-page calibrate errors check-errors serving charts llama-check measure-check cuda-check gpu-check kernels reports bench bench-now bench-before bench-serve demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-configs check-kernels check-calibrate check-batch check-project \
         check-browser check-serve check-oracle check-ask oracle mutate mutate-quick mutate-folders fakes bless recipes fuzz fuzz-coverage coverage sanitize sanitize-quick sanitize-threads valgrind valgrind-quick lint lint-quick lint-gcc lint-clang lint-text ci $(CI:%=ci-%) deps \
         dist check-dist sbom release check-packages deb portable install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(ASKER).d $(BUILD)/tests/bench/bench.d $(BUILD)/tests/faults/driver.d $(CLI_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d) $(PAGE_OBJ:.o=.d)
