@@ -109,6 +109,17 @@ static size_t length_as(double number, double si, enum roof_unit unit)
     return roof_from_unit(number, unit) == si ? roof_format_number(digits, number) : SIZE_MAX;
 }
 
+/* Returns the double that is so many steps above a number that is not 0. This is faster than
+ * nextafter. */
+static double stepped(double number, int steps)
+{
+    int64_t bits = 0;
+    memcpy(&bits, &number, sizeof bits);
+    bits += number < 0 ? -steps : steps;
+    memcpy(&number, &bits, sizeof bits);
+    return number;
+}
+
 double roof_given(double si, enum roof_unit unit)
 {
     /* The value was rounded twice, here and when it was read, so the number that was given is at
@@ -119,14 +130,13 @@ double roof_given(double si, enum roof_unit unit)
     if (fewest <= DIGITS_APART) { /* all others are longer */
         return value;
     }
-    double candidate = nextafter(nextafter(value, -HUGE_VAL), -HUGE_VAL);
     for (int step = -2; step <= 2; step++) {
+        const double candidate = stepped(value, step);
         const size_t length = step == 0 ? SIZE_MAX : length_as(candidate, si, unit);
         if (length < fewest) {
             fewest = length;
             best = candidate;
         }
-        candidate = nextafter(candidate, HUGE_VAL);
     }
     return best;
 }

@@ -179,25 +179,33 @@ void roof_cells_csv(struct roof_table *table, struct roof_text *out,
                     const struct roof_value *values)
 {
     bool room = reserve_rest(table, out, 0);
+    char *end = room ? out->data + out->length : NULL; /* most cells only move this on */
     for (size_t i = 0; i < table->columns.count && room; i++) {
         const struct roof_field *const field = &table->columns.field[i];
         struct roof_cell *const cell = &table->cell[i];
-        put_block(out, ",", 1, i > 0);
+        *end = ',';
+        end += i > 0;
         if (same_value(cell, field, &values[i])) {
-            put_block(out, cell->text, sizeof cell->text, cell->length);
+            memcpy(end, cell->text, sizeof cell->text);
+            end += cell->length;
             continue;
         }
         const struct roof_value printed = roof_printed(field, &values[i]);
-        const size_t before = out->length;
         if (roof_absent(field, &printed)) {
             keep_absent(cell, &values[i]);
             continue;
         }
+        const size_t before = (size_t)(end - out->data);
+        out->length = before;
         put_csv(out, field->type, &printed);
         room = still_room(table, out, i + 1, before);
         if (room) {
             keep_value(cell, field, &values[i], out->data + before, out->length - before);
+            end = out->data + out->length;
         }
+    }
+    if (room) {
+        out->length = (size_t)(end - out->data);
     }
     roof_text_add(out, "", 0); /* restores the final zero */
 }

@@ -59,9 +59,9 @@ enum roof_table_form {
 struct roof_cell {
     bool known;                  /**< the other fields are valid */
     double number;               /**< the value, if it is a number */
-    char source[ROOF_CELL_SIZE]; /**< the value, if it is a text */
     size_t length;               /**< length of `text` */
     char text[ROOF_CELL_SIZE];   /**< the cell as written to the output */
+    char source[ROOF_CELL_SIZE]; /**< the value, if it is a text */
     size_t lead_length;          /**< length of `lead`; 0: it is not made yet */
     char lead[ROOF_CELL_SIZE];   /**< the text "key": before the value in an object */
 };
