@@ -151,6 +151,63 @@ static void test_fewest(void **state)
     roof_hardware_free(device);
 }
 
+/* Returns the layers or experts on a host that make room on a device with so much memory. */
+static int64_t offload_with(const struct roof_model *model, struct roof_hardware *device,
+                            double bytes)
+{
+    char text[64];
+    struct roof_limits limits;
+    struct roof_error error = {0};
+    struct roof_scenario s = offloading("none", NULL);
+    (void)snprintf(text, sizeof text, "memory_capacity_bytes=%.17g", bytes);
+    assert_int_equal(roof_hardware_set(device, text, &error), ROOF_OK);
+    const struct roof_model_prediction *const i = infer(model, s, device);
+    assert_int_equal(i->fits, ROOF_FIT_NO);
+    assert_int_equal(roof_model_limits(&limits, i, &s, &error), ROOF_OK);
+    return limits.fit_offload;
+}
+
+/* What stays on the device may fill it to the last byte. With one byte less, one layer more is on
+ * the host. */
+static void test_fills_the_device(void **state)
+{
+    (void)state;
+    struct roof_hardware *const device = parse_device(DEVICE);
+    struct roof_hardware *const host = host_of(NULL);
+    struct roof_model *const model = parse(DENSE);
+    const int64_t two = roof_offload_pack(ROOF_OFFLOAD_LAYERS, 2);
+    struct roof_scenario s = offloading("layers:2", host);
+    const struct roof_model_prediction *const i = infer(model, s, device);
+    const double bytes = i->weights_memory_bytes + i->kv_cache_bytes + i->activation_memory_bytes;
+    assert_int_equal(offload_with(model, device, bytes), two);
+    assert_int_equal(offload_with(model, device, bytes - 1),
+                     roof_offload_pack(ROOF_OFFLOAD_LAYERS, 3));
+    roof_model_free(model);
+    roof_hardware_free(host);
+    roof_hardware_free(device);
+}
+
+/* The room is that of the device or of the host, whichever is smaller. */
+static void test_room(void **state)
+{
+    (void)state;
+    struct roof_memory m = {.capacity = 100,
+                            .reserve = 10,
+                            .weights = 40,
+                            .kv = 20,
+                            .activations = 5,
+                            .host_capacity = 50,
+                            .host_weights = 20,
+                            .host_kv = 7,
+                            .host_activations = 3};
+    assert_true(roof_memory_room(&m) == 20);
+    m.weights = 50;
+    assert_true(roof_memory_room(&m) == 15);
+    m.weights = 40;
+    m.host_weights = m.host_kv = m.host_activations = 0; /* without a part on the host */
+    assert_true(roof_memory_room(&m) == 25);
+}
+
 static void test_refused(void **state)
 {
     (void)state;
@@ -184,8 +241,12 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),   cmocka_unit_test(test_experts),
-        cmocka_unit_test(test_layers),  cmocka_unit_test(test_fewest),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_experts),
+        cmocka_unit_test(test_layers),
+        cmocka_unit_test(test_fewest),
+        cmocka_unit_test(test_fills_the_device),
+        cmocka_unit_test(test_room),
         cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
