@@ -628,8 +628,15 @@ static void test_states(void **state)
     }
     refused("{\"model_type\": \"gemma3n_text\", " SIZES ",\n\"altup_num_inputs\": 1}", 2, 21,
             "altup_num_inputs must be an integer from 2 to 1000000000");
-    refused("{\"model_type\": \"nsa\", " SIZES ",\n\"block_size\": 0}", 2, 15,
-            "block_size must be an integer from 1 to 1000000000");
+    static const char *const sparse[] = {"block_size", "block_counts", "window_size",
+                                         "hidden_ratio"};
+    for (size_t i = 0; i < COUNT(sparse); i++) {
+        char text[512];
+        char message[128];
+        snprintf(text, sizeof text, "{\"model_type\": \"nsa\", " SIZES ",\n\"%s\": 0}", sparse[i]);
+        snprintf(message, sizeof message, "%s must be an integer from 1 to 1000000000", sparse[i]);
+        refused(text, 2, (int)strlen(sparse[i]) + 5, message);
+    }
     refused("{\"model_type\": \"nsa\", " SIZES
             ",\n\"block_size\": 1000000000, \"block_counts\": 1001}",
             2, 43, "block_size times block_counts must be at most 1000000000000");
