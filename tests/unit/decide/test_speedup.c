@@ -490,8 +490,12 @@ static void test_refusals(void **unused)
     s.tp = 1;
     s.prompt = s.generate = 10; /* a whole request has no operators of one pass */
     infer_into(&sides[0], model, &s, a);
-    from.model_prediction = to.model_prediction = &sides[0];
-    assert_int_equal(roof_speedup(&result, &from, &to, &error), ROOF_USAGE);
+    for (int i = 1; i < 4; i++) { /* on either side, or on both */
+        from.model_prediction = &sides[(i & 1) == 0];
+        to.model_prediction = &sides[(i & 2) == 0];
+        assert_int_equal(roof_speedup(&result, &from, &to, &error), ROOF_USAGE);
+        assert_non_null(strstr(error.message, "compares one phase"));
+    }
     roof_model_free(model);
     free_calibrated(a);
 }
