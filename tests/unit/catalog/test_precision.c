@@ -644,6 +644,22 @@ static void test_integer_ranges(void **state)
     assert_true(roof_format(P(MXINT8))->highest == 127.0 / 64);
 }
 
+/* Formats of GGUF have the bits of an element in their names, as in q4_k and iq3_xxs. */
+static void test_bits_in_names(void **state)
+{
+    (void)state;
+    int found = 0;
+    for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
+        const struct roof_format *const f = roof_format((enum roof_precision)p);
+        const char *const digit = f->name + (f->name[0] == 'i');
+        if (f->label != NULL && strncmp(f->label, "GGUF", 4) == 0 && digit[0] == 'q') {
+            assert_int_equal(f->element_bits, digit[1] - '0');
+            found++;
+        }
+    }
+    assert_int_equal(found, 8 + 6 + 9); /* q1_0 to q8_1, q2_k to q8_k, iq1_s to iq4_xs */
+}
+
 static void test_e2m1_code_book(void **state)
 {
     (void)state;
@@ -801,6 +817,7 @@ int main(void)
         cmocka_unit_test(test_float_layouts),
         cmocka_unit_test(test_float_ranges),
         cmocka_unit_test(test_integer_ranges),
+        cmocka_unit_test(test_bits_in_names),
         cmocka_unit_test(test_e2m1_code_book),
         cmocka_unit_test(test_nf4_code_book),
         cmocka_unit_test(test_accuracy_classes),
