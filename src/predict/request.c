@@ -326,6 +326,7 @@ enum roof_status roof_request_step(struct roof_step_times *out, struct roof_requ
                                    const struct roof_step_shape *shape, struct roof_error *error)
 {
     r->decode.context = r->decode.held = shape->context; /* that of the drafts, too */
+    r->decode.longest = shape->longest;
     const struct roof_scenario s =
         make_step(r, shape->decoding, shape->prompts, shape->tokens, shape->prompt_context);
     struct roof_step_times times[ROOF_STACK_COUNT];
