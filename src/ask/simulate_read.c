@@ -391,9 +391,8 @@ static enum roof_status read_chart(struct simulate_input *in, const struct roof_
                                    struct roof_error *error)
 {
     const bool named = roof_asking_has(a, ROOF_INPUT_CHART);
-    in->chart = ROOF_CHART_RATE;
+    in->chart = 0;
     if (!named && !roof_asking_drawn(a)) {
-        in->chart = 0;
         return ROOF_OK;
     }
     if (!roof_asking_drawn(a) && !a->form.document) {
@@ -401,13 +400,7 @@ static enum roof_status read_chart(struct simulate_input *in, const struct roof_
             error, ROOF_USAGE,
             ROOF_KEY("chart") " needs " ROOF_KEY("format") " text, json, svg, png, pdf or gnuplot");
     }
-    TRY(roof_read_integer(&in->chart, a->question, ROOF_INPUT_CHART, error));
-    if (in->chart < ROOF_CHART_RATE) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("chart") " %s is drawn by plot; simulate draws rate, time "
-                                                "and distribution",
-                              a->question->value[ROOF_INPUT_CHART]);
-    }
+    TRY(roof_read_chart(&in->chart, a->question, true, error));
     in->inputs.keep = in->inputs.keep || (in->chart == ROOF_CHART_DISTRIBUTION && !in->capacity);
     if (in->chart == ROOF_CHART_RATE && (in->row.concurrency > 0 || in->row.trace != NULL)) {
         return roof_error_set(error, ROOF_USAGE,
