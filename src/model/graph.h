@@ -42,7 +42,7 @@ const char *roof_block_name(enum roof_block block);
 /** Returns the number of layers that have a block; the ends count as one. */
 int64_t roof_block_layers(const struct roof_model *model, enum roof_block block);
 
-/** What attention of decoding sequences has in its step. */
+/** The step of attention of decoding sequences. */
 struct roof_step_part {
     bool beside_prompts; /**< the step also has new tokens of prompts */
     int64_t longest;     /**< the longest of their contexts, whose mean is the workload's kv_len; 0:
