@@ -285,9 +285,8 @@ static void put_load(struct roof_text *out, const struct roof_simulation_row *ro
                  "the error of the step times; first tokens of real engines came later\n");
     }
     if (s->rejected > 0) {
-        roof_text_printf(out,
-                         "  %-20s %" PRIu64 " requests that are larger than the whole KV cache\n",
-                         "turned away", s->rejected);
+        roof_text_printf(out, "  %-20s %" PRIu64 " request%s larger than the whole KV cache\n",
+                         "turned away", s->rejected, s->rejected == 1 ? "" : "s");
     }
 }
 
