@@ -11,10 +11,21 @@ enum {
 #include "predict/kernel_parameters.h"
 };
 
-/* Returns the number of keys in the window. */
+/* Returns how many of the keys of a context are in the window. */
+static double within_window(const struct roof_shape *s, double keys)
+{
+    return s->window > 0 && (double)s->window < keys ? (double)s->window : keys;
+}
+
 static double window_span(const struct roof_shape *s)
 {
-    return (double)(s->window > 0 && s->window < s->kv_len ? s->window : s->kv_len);
+    return within_window(s, (double)s->kv_len);
+}
+
+/* Tells whether each query head has a tile of its own in a kernel for decode. */
+static bool has_lone_heads(const struct roof_shape *s, const double *p)
+{
+    return p[D_ALONE] > 1 && (s->window > 0 || s->heads == s->kv_heads);
 }
 
 /* Reading the cache, the products and the limit of a lone sequence overlap; the ends do not. */
@@ -56,8 +67,8 @@ void roof_expect_decode(struct roof_expected *out, const struct roof_kernel_task
     const double l2 = p[D_L2_RATE] * t->bandwidth;
     const double memory =
         (kv * (1 - hit) + (cold ? queries : 0)) / dram + (kv * hit + (cold ? 0 : queries)) / l2;
-    const bool alone = p[D_ALONE] > 1 && (s->window > 0 || s->heads == s->kv_heads);
-    const double score = 4 * dim * (tokens + p[D_PAD_TOKENS]) / (p[D_PEAK] * t->peak);
+    const bool alone = has_lone_heads(s, p);
+    const double score = 4 * dim * (tokens + p[D_PAD_TOKENS]) / roof_share_of_peak(t, p[D_PEAK]);
     const double rows =
         alone ? (double)s->heads * p[D_ALONE] : (double)s->heads + kv_heads * p[D_PAD_HEADS];
     const double compute = batch * rows * score;
@@ -77,14 +88,16 @@ static double score_time(const struct roof_kernel_task *t, const double *p, doub
 }
 
 /* Returns that time for a head dimension. Kernels are built for 128; other sizes have their own
- * rates, but wider heads never take less time. */
+ * rates, but wider heads never take less time. Where the device limits its matrix units, the rest
+ * of a score ends while they multiply. */
 static double scaled_score(const struct roof_kernel_task *t, const double *p, double dim)
 {
     const double own = score_time(t, p, dim);
     const double usual = score_time(t, p, 128);
-    return dim > 128   ? roof_larger(usual, own / p[F_WIDE])
-           : dim < 128 ? fmin(usual, own / p[F_NARROW])
-                       : usual;
+    const double scaled = dim > 128   ? roof_larger(usual, own / p[F_WIDE])
+                          : dim < 128 ? fmin(usual, own / p[F_NARROW])
+                                      : usual;
+    return p[F_PEAK] > 1 ? roof_larger(scaled, 4 * dim / t->peak) : scaled;
 }
 
 /*
@@ -127,8 +140,11 @@ void roof_expect_prefill(struct roof_expected *out, const struct roof_kernel_tas
                                          : ROOF_KERNEL_LIMIT_COMPUTE;
 }
 
+/* The rows of a tile of the kernel for prompts. */
+#define DECODE_TILE 64
+
 /*
- * FlashAttention 2 has one tile of 64 rows for each query head of a sequence that decodes beside
+ * FlashAttention 2 has one tile of these rows for each query head of a sequence that decodes beside
  * prompts, with one row in use, and each of them reads the keys and values by itself. The heads of
  * a KV head find these in the L2, or share them if they run at the same time.
  */
@@ -137,7 +153,6 @@ void roof_expect_decode_in_tiles(struct roof_expected *out, const struct roof_ke
 {
     const struct roof_workload *const w = t->workload;
     const struct roof_shape *const s = &w->shape;
-    const double rows = 64;
     const double batch = (double)s->batch;
     const double heads = batch * (double)s->heads;
     const double group = (double)s->heads / (double)s->kv_heads;
@@ -150,12 +165,45 @@ void roof_expect_decode_in_tiles(struct roof_expected *out, const struct roof_ke
     const double lost = 1 - roof_l2_hit(kv / (double)s->kv_heads, t->l2);
     const double memory =
         kv * (1 + lost * (group / together - 1)) / (decode[D_DRAM] * t->bandwidth);
-    const double tile = rows * tokens * scaled_score(t, prefill, dim);
+    const double tile = DECODE_TILE * tokens * scaled_score(t, prefill, dim);
     const double compute = (heads + prefill[F_WAVE] * t->sms) * tile;
     const double ends = prefill[F_BLOCK] * heads / (t->clock * t->sms);
     out->launch_s = decode[D_LAUNCH] / t->clock;
     out->time_s = roof_overlap(compute, memory, decode[D_OVERLAP]) + ends;
     out->limit = compute > memory ? ROOF_KERNEL_LIMIT_COMPUTE : ROOF_KERNEL_LIMIT_MEMORY;
+}
+
+/* A thread block walks over all keys of its sequence. The longest one begins about when the last
+ * block of equal contexts would, so the kernel ends later by the keys that it has more. */
+static double longest_keys(const struct roof_kernel_task *t, double longest)
+{
+    const struct roof_shape *const s = &t->workload->shape;
+    return within_window(s, longest) - window_span(s);
+}
+
+/* The longest block is alone in the end, and reads its keys at the rate of a lone block. A kernel
+ * that has too few blocks for all SMs cuts the caches into parts of about one length
+ * (vllm-project/flash-attention, csrc/flash_attn/flash_api.cpp, num_splits_heuristic: less than 0.8
+ * of two blocks for each SM). It does not do so if each query head has a tile of its own. */
+double roof_wait_in_decode(const struct roof_kernel_task *t, const double *decode, double longest)
+{
+    const struct roof_workload *const w = t->workload;
+    const struct roof_shape *const s = &w->shape;
+    const bool alone = has_lone_heads(s, decode);
+    const double key = 2 * (double)s->head_dim * roof_precision_bits(w->formats.kv) / 8;
+    const double read = key * t->sms / (ROOF_LONE_BLOCK * t->bandwidth);
+    if (!alone && (double)(s->batch * s->kv_heads) < 0.8 * 2 * t->sms) {
+        return 0;
+    }
+    const double score = 4 * (double)s->head_dim / roof_share_of_peak(t, decode[D_PEAK]);
+    return longest_keys(t, longest) *
+           (alone ? roof_larger(read, decode[D_ALONE] * score * t->sms) : read);
+}
+
+double roof_wait_in_tiles(const struct roof_kernel_task *t, const double *prefill, double longest)
+{
+    const double score = scaled_score(t, prefill, (double)t->workload->shape.head_dim);
+    return longest_keys(t, longest) * DECODE_TILE * score * t->sms;
 }
 
 /* --- latent attention ---------------------------------------------------------------------- */
@@ -207,7 +255,8 @@ void roof_expect_mla_decode(struct roof_expected *out, const struct roof_kernel_
                           (kv * hit * blocks + kv * (1 - hit) * (blocks - 1 - again)) / l2 +
                           p[L_QUERIES] * queries * ((1 - kept) / t->bandwidth + kept / l2);
     const double compute = 2 * batch * (tokens + p[L_PAD_TOKENS]) *
-                           (key + (double)s->kv_lora_rank) * rows * blocks / (p[L_PEAK] * t->peak);
+                           (key + (double)s->kv_lora_rank) * rows * blocks /
+                           roof_share_of_peak(t, p[L_PEAK]);
     const double waves = roof_larger(1, ceil(batch * p[L_SEQUENCE_SMS] / t->sms));
     const double lone = waves * kv / batch * t->sms / (p[L_STREAM] * t->bandwidth);
     const double ends = (p[L_DOUBLING] * log2(1 + tokens / p[L_CHUNK]) +
@@ -229,7 +278,7 @@ void roof_expect_mla_prefill(struct roof_expected *out, const struct roof_kernel
     const double queries = (double)s->query_len;
     const double dims = (double)(s->qk_nope_head_dim + s->qk_rope_head_dim + s->v_head_dim);
     const double masked = 2 * dims * queries * p[E_TILE];
-    const double compute = (t->work->flops + groups * masked) / (p[E_PEAK] * t->peak);
+    const double compute = (t->work->flops + groups * masked) / roof_share_of_peak(t, p[E_PEAK]);
     const double lone = 2 * dims * rows * ((double)s->kv_len + p[E_TILE]) / (p[E_LONE] * t->clock);
     const double bytes = t->work->bytes[ROOF_ROLE_ACTIVATIONS] + t->work->bytes[ROOF_ROLE_KV] +
                          t->work->bytes[ROOF_ROLE_OUT];

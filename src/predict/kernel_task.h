@@ -80,6 +80,13 @@ static inline double roof_larger(double a, double b)
     return a > b ? a : b;
 }
 
+/* Returns the rate in FLOP/s of a kernel that multiplies at a share of the peak. The share is above
+ * 1 if the device limits its matrix units so much that the rest of the kernel is not slower. */
+static inline double roof_share_of_peak(const struct roof_kernel_task *t, double share)
+{
+    return (share < 1 ? share : 1) * t->peak;
+}
+
 /* Adds two overlapping times: the longer, and the share of the shorter that is not hidden. */
 static inline double roof_overlap(double a, double b, double shown)
 {
@@ -138,6 +145,12 @@ void roof_expect_prefill(struct roof_expected *out, const struct roof_kernel_tas
 /* Does this for sequences that decode in the kernel for prompts. */
 void roof_expect_decode_in_tiles(struct roof_expected *out, const struct roof_kernel_task *task,
                                  const double *decode, const double *prefill);
+/* Return how much later these kernels end than with equal contexts if one sequence has the longest
+ * context. */
+double roof_wait_in_decode(const struct roof_kernel_task *task, const double *decode,
+                           double longest);
+double roof_wait_in_tiles(const struct roof_kernel_task *task, const double *prefill,
+                          double longest);
 void roof_expect_mla_decode(struct roof_expected *out, const struct roof_kernel_task *task,
                             const double *parameter);
 void roof_expect_mla_prefill(struct roof_expected *out, const struct roof_kernel_task *task,

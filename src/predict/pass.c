@@ -158,9 +158,14 @@ static void end_stage(struct roof_pass *pass, const struct stage *stage,
     }
 }
 
+static bool same_part(const struct roof_step_part *a, const struct roof_step_part *b)
+{
+    return a->beside_prompts == b->beside_prompts && a->longest == b->longest;
+}
+
 static bool same_node(const struct roof_node *a, const struct roof_node *b)
 {
-    return strcmp(a->name, b->name) == 0 && a->beside_prompts == b->beside_prompts &&
+    return strcmp(a->name, b->name) == 0 && same_part(&a->part, &b->part) &&
            roof_same_workload(&a->workload, &b->workload);
 }
 
@@ -237,8 +242,8 @@ static bool is_cost_of(const struct roof_remembered *at, const struct roof_node 
 {
     const struct roof_workload *const known = &at->workload;
     const struct roof_workload *const w = &node->workload;
-    return at->beside_prompts == node->beside_prompts && known->op == w->op &&
-           known->sparse == w->sparse && memcmp(&known->shape, &w->shape, sizeof w->shape) == 0 &&
+    return same_part(&at->part, &node->part) && known->op == w->op && known->sparse == w->sparse &&
+           memcmp(&known->shape, &w->shape, sizeof w->shape) == 0 &&
            memcmp(&known->formats, formats, sizeof *formats) == 0;
 }
 
@@ -276,7 +281,7 @@ static enum roof_status recall(struct roof_remembered **out, const struct roof_n
     if (at->hardware != hardware || !is_cost_of(at, node, &formats)) {
         at->stacks = 0;
         at->workload = *w;
-        at->beside_prompts = node->beside_prompts;
+        at->part = node->part;
         at->workload.formats = formats;
         at->hardware = hardware;
     }
