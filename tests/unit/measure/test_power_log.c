@@ -149,6 +149,12 @@ static void test_devices(void **state)
     assert_false(more);
     roof_power_log_close(&log);
 
+    open_text(&log, state, "index,time_s,power_w\n0,1,5\n0,1,6\n");
+    assert_int_equal(next(&log).device, 0);
+    assert_int_equal(roof_power_log_read(&log, &sample, &more, &error), ROOF_INVALID);
+    assert_null(strstr(error.message, "index"));
+    roof_power_log_close(&log);
+
     open_text(&log, state, "time_s,power_w\n1,5\n1,6\n");
     assert_int_equal(next(&log).device, 0);
     assert_int_equal(roof_power_log_read(&log, &sample, &more, &error), ROOF_INVALID);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "measure/step.h"
+#include "measure/step_rows.h"
 
 #define PRODUCT_S 3e-3
 #define OTHER_S 1e-5
@@ -194,6 +195,62 @@ static void test_times_come_back(void **state)
     free_fixture(f);
 }
 
+/* Writes a step as text, in which the measured columns of the step itself are others; NULL: its
+ * own. The caller frees it. */
+static struct roof_text written(const struct fixture *f, const char *columns)
+{
+    const struct roof_measured_step *const step = &f->step;
+    struct roof_text text = ROOF_TEXT_INIT;
+    roof_steps_write(&text, &step, 1, NULL);
+    assert_false(text.failed);
+    for (int cell = 0; columns != NULL && cell < 5; cell++) {
+        text.length = (size_t)(strrchr(text.data, ',') - text.data);
+        text.data[text.length] = '\0';
+    }
+    if (columns != NULL) {
+        roof_text_printf(&text, ",%s\n", columns);
+    }
+    return text;
+}
+
+/* What is written is read back; rows that no run writes are those of no step. */
+static void test_rows_are_read_back(void **state)
+{
+    static const char *const wrong[] = {
+        "0,4,5,0.5,0",    "33,4,5,0.5,0", "-1,4,5,0.5,0",  "32,0,5,0.5,0",  "32,-1,5,0.5,0",
+        "32,3e9,5,0.5,0", "32,4,0,0.5,0", "32,4,-5,0.5,0", "32,4,5,-0.5,0", "32,4,5,0.5",
+        "32,4,5,0.5,0,1", "32,x,5,0.5,0", "32,4,nan,0.5,0"};
+    (void)state;
+    struct fixture *const f = make_fixture("llama-3-8b", ROOF_PHASE_DECODE, 1024);
+    struct fixture *const again = make_fixture("llama-3-8b", ROOF_PHASE_DECODE, 1024);
+    assert_int_equal(measure(f, LONG_S, NULL), ROOF_OK);
+    roof_step_list(&again->step, &planted, &again->bench, &again->prediction);
+    struct roof_text text = written(f, NULL);
+    assert_true(roof_steps_find(&again->step, text.data));
+    roof_text_free(&text);
+    assert_int_equal(again->step.measured, f->step.measured);
+    assert_int_equal(again->step.samples, f->step.samples);
+    assert_true(again->step.time_s == f->step.time_s && again->step.noise == f->step.noise);
+    assert_int_equal(again->step.noisy, f->step.noisy);
+    assert_true(row_of(again, "qkv_proj")->time_s == row_of(f, "qkv_proj")->time_s);
+    text = written(f, "31,7,2.5,0.25,1");
+    assert_true(roof_steps_find(&again->step, text.data));
+    roof_text_free(&text);
+    assert_int_equal(again->step.measured, 31);
+    assert_int_equal(again->step.samples, 7);
+    assert_around(again->step.time_s, 2.5e-6, 1e-15);
+    assert_true(again->step.noise == 0.25 && again->step.noisy);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        text = written(f, wrong[i]);
+        if (roof_steps_find(&again->step, text.data)) {
+            fail_msg("a step with %s was found", wrong[i]);
+        }
+        roof_text_free(&text);
+    }
+    free_fixture(again);
+    free_fixture(f);
+}
+
 /* Every time that is told is above 0, so that errors, which are quotients, are numbers. */
 static void test_no_time_is_zero(void **state)
 {
@@ -363,6 +420,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_times_come_back),
+        cmocka_unit_test(test_rows_are_read_back),
         cmocka_unit_test(test_no_time_is_zero),
         cmocka_unit_test(test_operators_run_in_order),
         cmocka_unit_test(test_layers_that_do_not_fit_count),

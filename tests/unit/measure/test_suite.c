@@ -83,6 +83,12 @@ static double energy(struct roof_bench *bench)
     return bench->counted_w > 0 ? bench->counted_w * roof_seconds() : ROOF_UNKNOWN;
 }
 
+static void describe_gpu(struct roof_meter_device *out, const struct roof_bench *bench)
+{
+    describe(out, bench);
+    out->host = false;
+}
+
 static const struct roof_meter planted = {.name = "planted",
                                           .describe = describe,
                                           .able = able,
@@ -230,6 +236,34 @@ static void test_no_time_leaves_every_kernel(void **state)
     roof_measured_free(&measured);
 }
 
+/* GPUs also have products of heads: of one token in the first round, and none of the 4096 tokens of
+ * the second. */
+static void test_gpus_have_products_of_heads(void **state)
+{
+    const struct roof_suite_formats formats = {.count = 1, .format = {ROOF_PRECISION_FP16}};
+    struct roof_bench bench = {.read_s = {1, 1}, .operators = true};
+    struct roof_meter gpu = planted;
+    struct roof_measured measured;
+    struct roof_error error = {0};
+    size_t found = 0;
+    (void)state;
+    gpu.describe = describe_gpu;
+    assert_int_equal(roof_suite_run(&measured, &gpu, &bench, &formats, 1e-9, &no_calls, &error),
+                     ROOF_OK);
+    for (size_t i = 2; i < measured.count; i++) {
+        const struct roof_workload *const w = &measured.row[i].task.workload;
+        if (w->op == ROOF_OPERATOR_BMM) {
+            assert_int_equal(w->shape.batch, 128);
+            assert_int_equal(w->shape.m, 1);
+            assert_int_equal(w->shape.n, 512);
+            assert_int_equal(w->shape.k, 128);
+            found++;
+        }
+    }
+    assert_int_equal(found, 1);
+    roof_measured_free(&measured);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +273,7 @@ int main(void)
         cmocka_unit_test(test_known_rates_are_not_looked_at),
         cmocka_unit_test(test_short_time_has_few_samples),
         cmocka_unit_test(test_no_time_leaves_every_kernel),
+        cmocka_unit_test(test_gpus_have_products_of_heads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
