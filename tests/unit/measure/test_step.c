@@ -251,6 +251,27 @@ static void test_rows_are_read_back(void **state)
     free_fixture(f);
 }
 
+static bool at_once(void *context)
+{
+    (void)context;
+    return true;
+}
+
+/* A run that is to end takes no second sample, not even to warm up. */
+static void test_ends_when_asked(void **state)
+{
+    const struct roof_halt halt = {.asked = at_once};
+    struct roof_error error = {0};
+    (void)state;
+    struct fixture *const f = make_fixture("llama-3-8b", ROOF_PHASE_DECODE, 1024);
+    roof_step_list(&f->step, &planted, &f->bench, &f->prediction);
+    assert_int_equal(roof_step_measure(&f->step, &planted, &f->bench, LONG_S, &halt, &error),
+                     ROOF_IO);
+    assert_string_equal(error.message, "interrupted");
+    assert_int_equal(f->bench.samples, 1);
+    free_fixture(f);
+}
+
 /* Every time that is told is above 0, so that errors, which are quotients, are numbers. */
 static void test_no_time_is_zero(void **state)
 {
@@ -421,6 +442,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_times_come_back),
         cmocka_unit_test(test_rows_are_read_back),
+        cmocka_unit_test(test_ends_when_asked),
         cmocka_unit_test(test_no_time_is_zero),
         cmocka_unit_test(test_operators_run_in_order),
         cmocka_unit_test(test_layers_that_do_not_fit_count),
