@@ -81,9 +81,8 @@ static void test_trace(void **state)
     (void)state;
     enum { REQUESTS = 3000 };
     static struct roof_arrival request[REQUESTS];
-    struct roof_arrivals arrivals = {.rate = 0.5,
-                                     .prompt = {.low = 100, .mean = 100},
-                                     .generate = {.low = 1, .mean = 1}};
+    struct roof_arrivals arrivals = {
+        .rate = 0.5, .prompt = {.low = 100, .mean = 100}, .generate = {.low = 1, .mean = 1}};
     struct roof_step_table *table = NULL;
     double per_token = 0.099 / 100;
     struct roof_capacity out;
@@ -127,10 +126,8 @@ static void test_monotone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_queue),
-        cmocka_unit_test(test_saturation),
-        cmocka_unit_test(test_none),
-        cmocka_unit_test(test_monotone),
+        cmocka_unit_test(test_queue), cmocka_unit_test(test_saturation),
+        cmocka_unit_test(test_none),  cmocka_unit_test(test_monotone),
         cmocka_unit_test(test_trace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
