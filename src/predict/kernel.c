@@ -707,10 +707,7 @@ void roof_kernel_expect_in(struct roof_expected out[ROOF_STACK_COUNT],
                 (workload->working_set == 0 && workload->cache == ROOF_CACHE_COLD),
         .numerics = kernel == ROOF_KERNEL_COUNT ? ROOF_NUMERICS_COUNT : numerics_in(workload, own),
     };
-    if (fmax(members, within) > COLLECTIVE_DEVICES_MAX) {
-        return;
-    }
-    if (task.numerics == ROOF_NUMERICS_COUNT ||
+    if (fmax(members, within) > COLLECTIVE_DEVICES_MAX || task.numerics == ROOF_NUMERICS_COUNT ||
         (isnan(task.peak) && !roof_kernel_is_vector(kernel)) || isnan(task.sms) ||
         isnan(task.clock) || (isnan(task.l2) && !task.calibration->local)) {
         return;

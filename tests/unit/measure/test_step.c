@@ -213,7 +213,7 @@ static struct roof_text written(const struct fixture *f, const char *columns)
     return text;
 }
 
-/* What is written is read back; rows that no run writes are those of no step. */
+/* A step that is written is read back; rows that no run writes are those of no step. */
 static void test_rows_are_read_back(void **state)
 {
     static const char *const wrong[] = {

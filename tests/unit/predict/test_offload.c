@@ -167,8 +167,8 @@ static int64_t offload_with(const struct roof_model *model, struct roof_hardware
     return limits.fit_offload;
 }
 
-/* What stays on the device may fill it to the last byte. With one byte less, one layer more is on
- * the host. */
+/* The layers that stay on the device may fill it to the last byte. With one byte less, one layer
+ * more is on the host. */
 static void test_fills_the_device(void **state)
 {
     (void)state;
