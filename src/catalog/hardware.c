@@ -57,6 +57,9 @@ static const struct roof_figure_key figure_keys[ROOF_FIGURE_COUNT] = {
                                      ROOF_UNIT_MICROSECONDS, 1e-6, 1e6},
     [ROOF_FIGURE_PEER_LINK] = {"peer_link_gb_s", "link of two devices", ROOF_UNIT_GB_PER_S, 1e-6,
                                1e7},
+    [ROOF_FIGURE_BRIDGE] = {"bridge_gb_s", "bridge, per direction", ROOF_UNIT_GB_PER_S, 1e-6, 1e7},
+    [ROOF_FIGURE_BRIDGE_DEVICES] = {"bridge_devices", "devices on a bridge", ROOF_UNIT_NONE, 1,
+                                    16384},
 };
 
 /* The other key that files may have for a figure. */
@@ -495,6 +498,8 @@ static const struct {
                   {"link", "link_gb_s"},
                   {"nvlink", "link_gb_s"},
                   {"nvlink_gb_s", "link_gb_s"},
+                  {"bridge", "bridge_gb_s"},
+                  {"nvlink_bridge", "bridge_gb_s"},
                   {"network", "network_gb_s"}};
 
 const char *roof_figure_meant(const char *word)

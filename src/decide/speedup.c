@@ -94,6 +94,7 @@ static void change(struct roof_hardware *device, const struct roof_part *own,
         figure[ROOF_FIGURE_LINK].value *= faster;
         figure[ROOF_FIGURE_NETWORK].value *= faster;
         figure[ROOF_FIGURE_PEER_LINK].value *= faster;
+        figure[ROOF_FIGURE_BRIDGE].value *= faster;
         figure[ROOF_FIGURE_LINK_LATENCY].value /= faster;
         figure[ROOF_FIGURE_NETWORK_LATENCY].value /= faster;
     }
