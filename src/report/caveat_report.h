@@ -9,7 +9,7 @@
 #include "decide/plan.h"
 #include "predict/model_prediction.h"
 
-/** What an answer uses of a device. */
+/** The parts of a device that an answer uses. */
 struct roof_used {
     const struct roof_hardware *hardware;
     bool peak[ROOF_PEAK_TABLE_COUNT][ROOF_PRECISION_COUNT];
