@@ -134,8 +134,42 @@ static enum roof_status leave_out(const struct config *c, const char *why, const
     return roof_model_note_text(c->model, &remark, c->error);
 }
 
+/*
+ * Holds the weights of an encoder that vision_config names without its shapes, and of the embedder
+ * behind it: a table for tokens of other kinds, two norms and a product. Sources:
+ * huggingface/transformers, modular_gemma3n.py (Gemma3nMultimodalEmbedder) and
+ * configuration_gemma3n.py (Gemma3nVisionConfig). The parameters of the encoder are those of the
+ * published safetensors less all others: 5,439,438,272 of google/gemma-3n-E2B-it and 7,849,978,192
+ * of google/gemma-3n-E4B-it leave the same number, which timm rounds to 294.13 M.
+ */
+static enum roof_status hold_named(bool *held, const struct config *c, const char *type,
+                                   const roof_json_value *vision)
+{
+    const char *const name = roof_json_string(roof_json_get(vision, "architecture"));
+    const int64_t parameters = 294126912;
+    int64_t size[] = {2048, 128};
+    static const char *const keys[] = {"hidden_size", "vocab_size"};
+    *held = type != NULL && strcmp(type, "gemma3n") == 0 &&
+            (name == NULL || strcmp(name, "mobilenetv5_300m_enc") == 0);
+    for (size_t i = 0; i < COUNT(keys) && *held; i++) {
+        const roof_json_value *const value = roof_json_get(vision, keys[i]);
+        if (value != NULL) {
+            TRY(roof_config_integer(&size[i], c, value, keys[i], 1, 1000000));
+        }
+    }
+    if (*held) {
+        c->model->tower.unused = parameters + size[0] * (size[1] + 2 + c->model->hidden);
+    }
+    if (*held && *c->model->notes == NULL) { /* else the registry says it in its own words */
+        roof_model_note(c->model, "the vision encoder is counted in memory only, because "
+                                  "vision_config has no shapes of it");
+    }
+    return ROOF_OK;
+}
+
 enum roof_status roof_config_tower(const struct config *c)
 {
+    bool held = false;
     const roof_json_value *const vision = roof_json_get(c->root, "vision_config");
     const char *const type = roof_json_string(roof_json_get(c->root, "model_type"));
     const char *const inner = roof_json_string(roof_json_get(vision, "model_type"));
@@ -144,7 +178,8 @@ enum roof_status roof_config_tower(const struct config *c)
     }
     const struct tower_class *const class = roof_config_tower_class(type, inner);
     if (class == NULL) {
-        return leave_out(c, "", "");
+        TRY(hold_named(&held, c, type, vision));
+        return held ? ROOF_OK : leave_out(c, "", "");
     }
     struct tower_reading r = {.tower = class->tower, .config = c, .vision = vision};
     TRY(class->read(&r));

@@ -184,7 +184,8 @@ struct roof_tower {
     int64_t class_results; /**< tokens of a square that are made of its class token: 0 or 1 */
     struct roof_projection project[ROOF_PROJECTIONS_MAX];
     enum roof_projection_norm project_norm;
-    int64_t unused;   /**< elements of norms that no token passes */
+    int64_t unused;   /**< elements of norms that no token passes, or without layers all of an
+                         encoder whose shapes are not known */
     int64_t taps;     /**< layers whose results are also projected, like that of the last one */
     bool grows;       /**< an image that is narrower than a token is scaled up to it first */
     bool no_overview; /**< an image that is cut has no square of all of it */

@@ -1296,13 +1296,15 @@ static const struct published {
      "google/gemma-4-31B-it, parameters of its safetensors"},
     {"gemma-4-26b-a4b", 25805933872, 3822530560, 25805936206, 0, 30 + 2 * 1152,
      "google/gemma-4-26B-A4B-it, parameters of its safetensors"},
+    /* With K and V of the last 15 and 10 layers, which use those of others: 2 * 2048 * 512 and a
+     * norm of 256 each. The audio encoder has 684,694,048 (test_tower.c, and 1536 * 2048 behind
+     * it), and the vision encoder 294,126,912 + 2048 * (128 + 2 + 2048). */
+    {"gemma-3n-e4b", 6835235568 + 684694048. + 298587456, 6835235568, 7849978192, 0,
+     15 * (2097152. + 256), "google/gemma-3n-E4B-it, parameters of its safetensors"},
+    {"gemma-3n-e2b", 4435182688 + 684694048. + 298587456, 4435182688, 5439438272, 0,
+     10 * (2097152. + 256), "google/gemma-3n-E2B-it, parameters of its safetensors"},
     /* With a factor for each layer, and K and V of layers that use those of others (16 with heads
      * of 256, 4 of 512, and their norms). The audio encoder has 307,183,904. */
-    /* With K and V of the last 15 and 10 layers, which use those of others: 2 * 2048 * 512 each. */
-    {"gemma-3n-e4b", 6835235568, 6835235568, 6.87e9, 5e6, 15 * 2097152.,
-     "llama-bench of ggml-org/llama.cpp, gemma3n E4B"},
-    {"gemma-3n-e2b", 4435182688, 4435182688, 4.46e9, 5e6, 10 * 2097152.,
-     "llama-bench of ggml-org/llama.cpp, gemma3n E2B"},
     {"gemma-4-e2b", 4797113600. + 307183904, 4628569344, 5123178051, 0,
      35 + (16 * 256 + 4 * 512) * (2. * 1536 + 1),
      "google/gemma-4-E2B-it, parameters of its safetensors"},
