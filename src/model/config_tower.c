@@ -167,11 +167,42 @@ static enum roof_status hold_named(bool *held, const struct config *c, const cha
     return ROOF_OK;
 }
 
+/*
+ * Holds the weights of Phi-4-multimodal that only images and audio use: two encoders, whose shapes
+ * its code has and its config lacks, and low-rank adapters of all products of the layers. Source:
+ * microsoft/Phi-4-multimodal-instruct, 5,574,460,384 parameters of its safetensors: 4,666,493,952
+ * of the language model with its adapters, 441,550,016 and 466,416,416 of the encoders.
+ */
+static enum roof_status hold_phi4(const struct config *c)
+{
+    static const char *const adapters[] = {"vision_lora", "speech_lora"};
+    struct roof_model *const m = c->model;
+    const int64_t attention = m->heads * m->head_dim;
+    const int64_t layer = (m->hidden + attention + 2 * m->kv_heads * m->head_dim) +
+                          (attention + m->hidden) + (m->hidden + 2 * m->intermediate) +
+                          (m->intermediate + m->hidden); /* the widths of four products */
+    m->tower.unused = 441550016 + 466416416;
+    for (size_t i = 0; i < COUNT(adapters); i++) {
+        const roof_json_value *const rank = roof_json_get(roof_json_get(c->root, adapters[i]), "r");
+        int64_t r = 0;
+        if (rank != NULL) {
+            TRY(roof_config_integer(&r, c, rank, "r", 0, 1000000));
+        }
+        m->tower.unused += r * layer * m->layers;
+    }
+    roof_model_note(m, "the encoders of images and audio and the adapters for them are counted in "
+                       "memory only, because the config has no shapes of the encoders");
+    return ROOF_OK;
+}
+
 enum roof_status roof_config_tower(const struct config *c)
 {
     bool held = false;
     const roof_json_value *const vision = roof_json_get(c->root, "vision_config");
     const char *const type = roof_json_string(roof_json_get(c->root, "model_type"));
+    if (type != NULL && strcmp(type, "phi4mm") == 0) {
+        return hold_phi4(c);
+    }
     const char *const inner = roof_json_string(roof_json_get(vision, "model_type"));
     if (!roof_json_is_object(vision)) {
         return ROOF_OK;

@@ -462,6 +462,27 @@ static void test_ratio(void **state)
     }
 }
 
+/* Phi-4-multimodal holds 907,966,432 of encoders, and adapters of rank 3 + 5 for four products in
+ * each of two layers: 64 to 64 + 2 * 32 (four heads of 16, two of them for K and V), 64 to 64, 64
+ * to 2 * 96 and 96 to 64. */
+static void test_adapters(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"model_type\": \"phi4mm\", \"hidden_size\": 64, \"num_hidden_layers\": 2, "
+        "\"num_attention_heads\": 4, \"num_key_value_heads\": 2, \"vocab_size\": 100, "
+        "\"intermediate_size\": 96, \"full_attn_mod\": 1, \"embd_layer\": {\"a\": 1}, "
+        "\"vision_lora\": {\"r\": 3}, \"speech_lora\": {\"r\": 5}}";
+    struct roof_model *const m = parse(text);
+    const double wide = (64 + 128) + (64 + 64) + (64 + 192) + (96 + 64);
+    assert_near(encoder_parameters(m), 441550016 + 466416416 + 8 * 2 * wide, 0);
+    assert_int_equal(m->tower.layers, 0);
+    assert_string_equal(m->remarks[0],
+                        "the encoders of images and audio and the adapters for them are counted in "
+                        "memory only, because the config has no shapes of the encoders");
+    roof_model_free(m);
+}
+
 /* A MobileNet that vision_config names is held: 294,126,912 parameters, a table of so many rows and
  * two norms as wide as its results, and a product from these to the language model, which is 64
  * wide. It has no layers to run. */
@@ -609,8 +630,9 @@ int main(void)
         cmocka_unit_test(test_inner_sizes),   cmocka_unit_test(test_audio),
         cmocka_unit_test(test_clips),         cmocka_unit_test(test_windows),
         cmocka_unit_test(test_feature_layer), cmocka_unit_test(test_held),
-        cmocka_unit_test(test_left_out),      cmocka_unit_test(test_unknown_keys),
-        cmocka_unit_test(test_refused),       cmocka_unit_test(test_ratio),
+        cmocka_unit_test(test_adapters),      cmocka_unit_test(test_left_out),
+        cmocka_unit_test(test_unknown_keys),  cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_ratio),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
