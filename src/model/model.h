@@ -348,6 +348,7 @@ struct roof_model {
     struct roof_layer layer[ROOF_LAYERS_MAX]; /**< the classes, in order of first use */
     int64_t layer_classes;
     int16_t layer_class[ROOF_LAYERS_MAX]; /**< the class of each layer */
+    bool fp4_experts; /**< beside FP8, a checkpoint has its routed experts in MXFP4 */
     enum roof_precision activations; /**< their format in a layout; AUTO: the question decides */
     enum roof_precision kv; /**< the cache's format in a layout; AUTO: the question decides */
     bool stored;            /**< formats and bytes come from a file of weights */
