@@ -60,6 +60,8 @@ struct roof_node {
     bool borrowed; /**< the elements are another node's (tied embeddings); vectors are its own */
     const struct roof_hardware *host; /**< the host that computes it, from its memory; NULL: the
                                            device */
+    const struct roof_hardware *host_kernels; /**< the host with its measured kernels, if it
+                                                 computes the node in this pass; or NULL */
     /** Attention of sequences that decode, in a step that also has new tokens of prompts. */
     bool beside_prompts;
     bool routed; /**< experts: a token uses top_k / experts of the resident weights */

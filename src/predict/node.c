@@ -11,7 +11,7 @@ const struct roof_hardware *roof_node_hardware(const struct roof_node *node,
     return node->host != NULL ? node->host : device;
 }
 
-/* Gives a prediction of one part the expected times of another. */
+/* Gives a prediction the expected times of another of the same operator. */
 static void take_expected(struct roof_prediction *out, const struct roof_prediction *other)
 {
     out->expected_s = other->expected_s;
@@ -19,7 +19,18 @@ static void take_expected(struct roof_prediction *out, const struct roof_predict
     out->expected_high_s = other->expected_high_s;
     out->expected_bottleneck = other->expected_bottleneck;
     out->expected_near = other->expected_near;
-    out->part[0].expected = other->part[0].expected;
+    for (int i = 0; i < out->part_count; i++) {
+        out->part[i].expected = other->part[i].expected;
+    }
+}
+
+/* Predicts an operator with the kernels that were measured on the host. */
+static enum roof_status predict_on_host(struct roof_prediction *out, const struct roof_node *node,
+                                        struct roof_error *error)
+{
+    struct roof_workload workload = node->workload;
+    workload.stack = ROOF_STACK_BEST; /* the only one that is measured on a host */
+    return roof_predict_formatted(out, &workload, node->host_kernels, error);
 }
 
 /* Raises the expected time of attention of sequences that decode beside prompts, with kernels of
@@ -61,6 +72,12 @@ enum roof_status roof_predict_node(struct roof_prediction *out, const struct roo
 {
     hardware = roof_node_hardware(node, hardware);
     TRY(roof_predict_formatted(out, &node->workload, hardware, error));
+    if (node->host_kernels != NULL) {
+        struct roof_prediction measured;
+        TRY(predict_on_host(&measured, node, error));
+        take_expected(out, &measured);
+        return ROOF_OK;
+    }
     if (node->beside_prompts && node->workload.stack == ROOF_STACK_VLLM) {
         raise_expected(out);
     }
@@ -92,6 +109,18 @@ enum roof_status roof_predict_node_in(struct roof_prediction *out,
 {
     hardware = roof_node_hardware(node, hardware);
     TRY(roof_predict_bound(out, &node->workload, hardware, error));
+    if (node->host_kernels != NULL) {
+        struct roof_prediction measured;
+        TRY(predict_on_host(&measured, node, error));
+        for (size_t i = 0; i < stacks->count; i++) {
+            expected[i] = (struct roof_expected_sum){.time_s = measured.expected_s,
+                                                     .low_s = measured.expected_low_s,
+                                                     .high_s = measured.expected_high_s,
+                                                     .bottleneck = measured.expected_bottleneck,
+                                                     .near = measured.expected_near};
+        }
+        return ROOF_OK;
+    }
     roof_expect_in(expected, out, stacks);
     for (size_t i = 0; i < stacks->count && node->beside_prompts; i++) {
         if (stacks->stack[i] == ROOF_STACK_VLLM) {

@@ -273,8 +273,10 @@ static enum roof_status recall(struct roof_remembered **out, const struct roof_n
     const struct roof_formats formats = plain_formats(w, row);
     struct roof_remembered *const at = &memo->entry[hash_of(w, row, &formats) % memo->size];
     hardware = roof_node_hardware(node, hardware);
-    if (at->hardware != hardware || !is_cost_of(at, node, &formats)) {
+    if (at->hardware != hardware || at->kernels != node->host_kernels ||
+        !is_cost_of(at, node, &formats)) {
         at->stacks = 0;
+        at->kernels = node->host_kernels;
         at->workload = *w;
         at->beside_prompts = node->beside_prompts;
         at->workload.formats = formats;
