@@ -64,6 +64,7 @@ struct roof_node {
                                                  computes the node in this pass; or NULL */
     /** Attention of sequences that decode, in a step that also has new tokens of prompts. */
     bool beside_prompts;
+    bool prompt; /**< a state that the tokens of prompts go through, however few these are */
     bool routed; /**< experts: a token uses top_k / experts of the resident weights */
     /** The operators whose results it reads, from all layers that have it. */
     struct roof_reads reads;

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/base.h"
+#include "predict/kernel_task.h"
 #include "predict/pass.h"
 
 const struct roof_hardware *roof_node_hardware(const struct roof_node *node,
@@ -31,6 +32,21 @@ static enum roof_status predict_on_host(struct roof_prediction *out, const struc
     struct roof_workload workload = node->workload;
     workload.stack = ROOF_STACK_BEST; /* the only one that is measured on a host */
     return roof_predict_formatted(out, &workload, node->host_kernels, error);
+}
+
+/* Predicts the prompt whose expected time a shorter one takes, through a state: engines choose its
+ * kernels by phase, not by length, and these work on whole chunks. *shorter is false where there is
+ * no such prompt. */
+static enum roof_status predict_longer(struct roof_prediction *out, bool *shorter,
+                                       const struct roof_node *node,
+                                       const struct roof_hardware *hardware,
+                                       struct roof_error *error)
+{
+    struct roof_workload longer = node->workload;
+    const int64_t tokens = longer.shape.query_len;
+    *shorter = node->prompt && tokens > 1 && tokens < ROOF_PROMPT_QUERIES;
+    longer.shape.query_len = ROOF_PROMPT_QUERIES;
+    return *shorter ? roof_predict_formatted(out, &longer, hardware, error) : ROOF_OK;
 }
 
 /* Raises the expected time of attention of sequences that decode beside prompts, with kernels of
@@ -78,6 +94,13 @@ enum roof_status roof_predict_node(struct roof_prediction *out, const struct roo
         take_expected(out, &measured);
         return ROOF_OK;
     }
+    struct roof_prediction longer;
+    bool shorter = false;
+    TRY(predict_longer(&longer, &shorter, node, hardware, error));
+    if (shorter) {
+        take_expected(out, &longer);
+        return ROOF_OK;
+    }
     if (node->beside_prompts && node->workload.stack == ROOF_STACK_VLLM) {
         raise_expected(out);
     }
@@ -121,7 +144,10 @@ enum roof_status roof_predict_node_in(struct roof_prediction *out,
         }
         return ROOF_OK;
     }
-    roof_expect_in(expected, out, stacks);
+    struct roof_prediction longer;
+    bool shorter = false;
+    TRY(predict_longer(&longer, &shorter, node, hardware, error));
+    roof_expect_in(expected, shorter ? &longer : out, stacks);
     for (size_t i = 0; i < stacks->count && node->beside_prompts; i++) {
         if (stacks->stack[i] == ROOF_STACK_VLLM) {
             raise_sum(&expected[i], out);

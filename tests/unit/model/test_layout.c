@@ -301,6 +301,28 @@ static void test_gpt_oss(void **state)
     }
 }
 
+/* The published GGUF of gpt-oss-20b: experts as above, attention, embedding and head in Q8_0, 34
+ * bytes per 32, and the rest in FP32. Its file has 12,109,566,560 bytes, 13 MB of them for the
+ * tokenizer. */
+static void test_gpt_oss_gguf(void **state)
+{
+    (void)state;
+    const double experts = 24 * 32 * 3. * 2880 * 2880;
+    const double blocks = 24 * 2880. * (2 * 4096 + 2 * 512) + 2 * 201088. * 2880;
+    const double bytes =
+        experts * 17 / 32 + blocks * 34 / 32 + (20914757184. - experts - blocks) * 4;
+    struct roof_model *const m = load("gpt-oss-20b");
+    apply(m, "gpt-oss-gguf", NULL);
+    assert_near(resident(m), bytes, 0);
+    assert_near(resident(m), 12109566560., 0.0011);
+    all_have(m, W(EXPERT_UP), P(MXFP4));
+    all_have(m, W(Q), P(Q8_0));
+    all_have(m, W(O), P(Q8_0));
+    all_have(m, W(ROUTER), P(FP32));
+    assert_int_equal(m->format[W(LM_HEAD)], P(Q8_0));
+    roof_model_free(m);
+}
+
 /*
  * DeepSeek-V3 FP8: a float per 128 x 128 weights: 16,388 bytes per 16,384. All linear layers, the
  * router, embedding, head and norms not.
@@ -1262,6 +1284,7 @@ int main(void)
         cmocka_unit_test(test_special_cases),
         cmocka_unit_test(test_deepseek_r1_nvfp4),
         cmocka_unit_test(test_gpt_oss),
+        cmocka_unit_test(test_gpt_oss_gguf),
         cmocka_unit_test(test_deepseek_fp8),
         cmocka_unit_test(test_every_layout_on_every_model),
         cmocka_unit_test(test_methods),
