@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: MIT
 # The recipes of docs/design.md are true: CC=cc sh tests/recipes.sh
 #
-# Each is applied to a copy of the tree, which is then built with warnings as errors; predict, sweep,
+# They are applied to a copy of the tree, which is then built with warnings as errors; predict, sweep,
 # list and --help must know what is new, and its numbers must be those derived here by hand.
 set -eu
 LC_ALL=C
 export LC_ALL
 CC=${CC:-cc}
 cd "$(dirname "$0")/.."
-project=$PWD
 
 scratch=${TMPDIR:-/tmp}/roofline-recipes.$$
 (umask 077 && mkdir "$scratch")
@@ -19,19 +18,9 @@ HOME=$scratch XDG_DATA_HOME='' ROOFLINE_DATA=''
 export HOME XDG_DATA_HOME ROOFLINE_DATA
 failures=0
 
-# begin RECIPE: a fresh copy, in which the following happens.
-begin() {
-    recipe=$1
-    mkdir "$scratch/$recipe"
-    cd "$project"
-    cp -R Makefile LICENSE data docs include src "$scratch/$recipe/"
-    cd "$scratch/$recipe"
-}
-
-# again RECIPE: goes on in the tree of the recipe before.
-again() {
-    recipe=$1
-}
+mkdir "$scratch/tree"
+cp -R Makefile LICENSE data docs include src "$scratch/tree/"
+cd "$scratch/tree"
 
 # insert before|after LINE FILE: standard input, beside the one line that begins with LINE.
 insert() {
@@ -81,7 +70,7 @@ prints() {
 
 # --- an operator ----------------------------------------------------------------------------------
 
-begin operator
+recipe=operator
 # The one place: a line of the enum,
 insert before '    ROOF_OPERATOR_COUNT' include/roofline/workload.h <<'EOF'
     ROOF_OPERATOR_SCALE,
@@ -111,34 +100,9 @@ insert after 'const struct roof_operator_row roof_operator_rows[' src/operator/o
                              ROWS,
                              .formula = roof_formula_scale},
 EOF
-build
-# 4 * 1000 elements: 4000 FLOP at 1 TFLOPS are 4 ns; 8000 bytes in and out, 16000 at 100 GB/s, 160 ns.
-set -- --hidden 1000 --set bandwidth_gb_s=100 --set vector_tflops.fp32=1
-prints '"operator": "scale"
-"tokens": 4
-"flops": 4000
-"bytes": 16000
-"compute_precision": "fp32"
-"compute_time_us": 0.004
-"time_us": 0.16,
-"bottleneck": "memory"' predict scale --tokens 4 "$@" -f json
-prints 'scale tokens=4 hidden=1000 on dgx-spark (default)
-  time          160 ns        lower bound; memory-bound
-  flops = tokens * hidden
-      = 4 * 1000' predict scale --tokens 4 "$@" --why
-prints 'operator,tokens,time_us
-scale,4,0.16
-scale,8,0.32' sweep scale --tokens 4,8 "$@" -f csv --columns operator,tokens,time_us
-prints 'fp16,1' recommend scale --tokens 4 "$@" -f csv --columns precision,speedup
-prints 'scale ' list operators
-prints 'scale,a multiple of a tensor' list operators -f csv
-prints '"dimensions": "--tokens --hidden"' list operators scale -f json
-prints '  --tokens=N
-  --hidden=N' predict scale --help
-
 # --- a precision ----------------------------------------------------------------------------------
 
-begin precision
+recipe=precision
 # The one place: a line of the enum,
 insert before '    ROOF_PRECISION_COUNT' include/roofline/device.h <<'EOF'
     ROOF_PRECISION_INT3_G32,
@@ -164,6 +128,35 @@ insert after '  "formats": {' data/accuracy.json <<'EOF'
     "int3_g32": {"class": "severe", "source": "made up by a test"},
 EOF
 build
+
+# --- what they print --------------------------------------------------------------------------------
+
+recipe=operator
+# 4 * 1000 elements: 4000 FLOP at 1 TFLOPS are 4 ns; 8000 bytes in and out, 16000 at 100 GB/s, 160 ns.
+set -- --hidden 1000 --set bandwidth_gb_s=100 --set vector_tflops.fp32=1
+prints '"operator": "scale"
+"tokens": 4
+"flops": 4000
+"bytes": 16000
+"compute_precision": "fp32"
+"compute_time_us": 0.004
+"time_us": 0.16,
+"bottleneck": "memory"' predict scale --tokens 4 "$@" -f json
+prints 'scale tokens=4 hidden=1000 on dgx-spark (default)
+  time          160 ns        lower bound; memory-bound
+  flops = tokens * hidden
+      = 4 * 1000' predict scale --tokens 4 "$@" --why
+prints 'operator,tokens,time_us
+scale,4,0.16
+scale,8,0.32' sweep scale --tokens 4,8 "$@" -f csv --columns operator,tokens,time_us
+prints 'fp16,1' recommend scale --tokens 4 "$@" -f csv --columns precision,speedup
+prints 'scale ' list operators
+prints 'scale,a multiple of a tensor' list operators -f csv
+prints '"dimensions": "--tokens --hidden"' list operators scale -f json
+prints '  --tokens=N
+  --hidden=N' predict scale --help
+
+recipe=precision
 # 1000 * 2000 elements in blocks of 14 bytes per 32 are 875000 bytes; 4000 in and 2000 out in fp16
 # make 881000, at 1 GB/s 881 us. 2 * 1000 * 2000 FLOP at 1 TFLOPS are 4 us.
 set -- -n 1000 -k 2000 --set bandwidth_gb_s=1 --set peak_tflops.fp16=1
@@ -189,7 +182,7 @@ prints '--precision=P' predict gemv --help
 
 # --- a device -------------------------------------------------------------------------------------
 
-begin device
+recipe=device
 # The one place: a file.
 cat > data/hardware/abacus.json <<'EOF'
 {
@@ -225,7 +218,7 @@ prints '"id": "abacus"
 
 # --- a model and an engine ------------------------------------------------------------------------
 
-again model
+recipe=model
 # The one place: a file.
 cat > data/models/pebble.json <<'EOF'
 {
@@ -281,7 +274,7 @@ prints 'pebble on h100-sxm' predict model pebble -H h100-sxm --context 64
 prints 'pebble,1
 pebble,2' sweep model pebble -H h100-sxm --context 64 --batch 1,2 -f csv --columns model,batch
 
-again engine
+recipe=engine
 set -- -H h100-sxm --devices 1 --context 64 --engine kiln
 prints 'kiln ' list engines
 prints 'fp16            fp16          fp16         fp16' list engines kiln

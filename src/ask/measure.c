@@ -262,14 +262,9 @@ static enum roof_status measure(struct measuring *m, struct roof_error *error)
 {
     struct roof_bench *bench = NULL;
     if (m->resume) {
-        TRY(roof_measuring_read(&m->earlier[0], m->folder, "rows.csv", error));
-        TRY(roof_measuring_read(&m->earlier[1], m->folder, "probes.csv", error));
-        if (!roof_rows_known(m->earlier[0].data)) {
-            return roof_error_set(error, ROOF_USAGE,
-                                  "%s/rows.csv has other columns than this version writes: measure "
-                                  "into another folder",
-                                  m->folder);
-        }
+        TRY(roof_measuring_read(&m->earlier[0], m->folder, "rows.csv", roof_rows_columns, error));
+        TRY(roof_measuring_read(&m->earlier[1], m->folder, "probes.csv", roof_probes_columns,
+                                error));
     }
     TRY(roof_measuring_open(&bench, &m->meter, &m->options, m->asking, error));
     enum roof_status status = check_device(m, bench, error);

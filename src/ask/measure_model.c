@@ -49,7 +49,7 @@ static enum roof_status read_folder(struct stepping *s, struct roof_error *error
         return roof_error_set(error, ROOF_USAGE, "the caller allows no files to be written");
     }
     return roof_asking_has(a, ROOF_INPUT_RESUME_FOLDER)
-               ? roof_measuring_read(&s->earlier, s->folder, STEPS, error)
+               ? roof_measuring_read(&s->earlier, s->folder, STEPS, roof_steps_columns, error)
                : ROOF_OK;
 }
 

@@ -90,7 +90,27 @@ enum roof_status roof_measuring_open(struct roof_bench **out, const struct roof_
                           : (*meter)->open(out, options, error);
 }
 
+/* Checks that the lines of a file are none, or begin with these columns. */
+static enum roof_status check_columns(const struct roof_text *lines, const char *folder,
+                                      const char *name, void (*columns)(struct roof_text *out),
+                                      struct roof_error *error)
+{
+    struct roof_text first = ROOF_TEXT_INIT;
+    columns(&first);
+    const bool failed = lines->failed || first.failed;
+    const bool known =
+        failed || lines->data == NULL || strncmp(lines->data, first.data, first.length) == 0;
+    roof_text_free(&first);
+    return failed  ? roof_no_memory(error)
+           : known ? ROOF_OK
+                   : roof_error_set(error, ROOF_USAGE,
+                                    "%s/%s has other columns than this version writes: measure "
+                                    "into another folder",
+                                    folder, name);
+}
+
 enum roof_status roof_measuring_read(struct roof_text *out, const char *folder, const char *name,
+                                     void (*columns)(struct roof_text *out),
                                      struct roof_error *error)
 {
     struct roof_text path = ROOF_TEXT_INIT;
@@ -112,7 +132,7 @@ enum roof_status roof_measuring_read(struct roof_text *out, const char *folder, 
         roof_csv_close(&csv);
     }
     roof_text_free(&path);
-    return status == ROOF_OK && out->failed ? roof_no_memory(error) : status;
+    return status == ROOF_OK ? check_columns(out, folder, name, columns, error) : status;
 }
 
 enum roof_status roof_measuring_write(const struct roof_asking *a, const char *folder,

@@ -24,8 +24,11 @@ enum roof_status roof_measuring_open(struct roof_bench **out, const struct roof_
 /* Tells whether a backend measures the device that runs the program. */
 bool roof_measuring_host(const struct roof_meter *meter);
 
-/* Reads the lines of a file from an earlier run; a missing file has none. */
+/* Reads the lines of a file from an earlier run; a missing file has none. A file whose first line
+ * is not the one that `columns` writes is an error: its rows could not be found, and the new ones
+ * would replace them. */
 enum roof_status roof_measuring_read(struct roof_text *out, const char *folder, const char *name,
+                                     void (*columns)(struct roof_text *out),
                                      struct roof_error *error);
 /* Writes a file FOLDER/NAME through the caller, who has access to files. */
 enum roof_status roof_measuring_write(const struct roof_asking *a, const char *folder,

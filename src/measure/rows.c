@@ -110,25 +110,20 @@ void roof_rows_operator_columns(struct roof_text *out)
     roof_text_put(out, "weights,activations,kv,out,cache,");
 }
 
-static void put_columns(struct roof_text *out)
+void roof_rows_columns(struct roof_text *out)
 {
     roof_rows_operator_columns(out);
     roof_text_printf(out, "%s\n", measured_columns);
 }
 
-bool roof_rows_known(const char *text)
+void roof_probes_columns(struct roof_text *out)
 {
-    struct roof_text columns = ROOF_TEXT_INIT;
-    put_columns(&columns);
-    const bool known =
-        text == NULL || columns.failed || strncmp(text, columns.data, columns.length) == 0;
-    roof_text_free(&columns);
-    return known;
+    roof_text_printf(out, "probe,unit,format,bytes,%s,gb_s,tflops,amount\n", measured_columns);
 }
 
 void roof_rows_write(struct roof_text *out, const struct roof_measured *measured)
 {
-    put_columns(out);
+    roof_rows_columns(out);
     for (size_t i = 0; i < measured->count; i++) {
         const struct roof_meter_row *const row = &measured->row[i];
         if (row->task.probe == ROOF_PROBE_OPERATOR) {
@@ -140,7 +135,7 @@ void roof_rows_write(struct roof_text *out, const struct roof_measured *measured
 
 void roof_probes_write(struct roof_text *out, const struct roof_measured *measured)
 {
-    roof_text_printf(out, "probe,unit,format,bytes,%s,gb_s,tflops,amount\n", measured_columns);
+    roof_probes_columns(out);
     for (size_t i = 0; i < measured->count; i++) {
         const struct roof_meter_row *const row = &measured->row[i];
         /* The rate is that of the written time: a run that resumes knows no other. */

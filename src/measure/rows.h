@@ -14,9 +14,9 @@ const char *roof_probe_name(enum roof_probe probe);
 void roof_rows_write(struct roof_text *out, const struct roof_measured *measured);
 void roof_probes_write(struct roof_text *out, const struct roof_measured *measured);
 
-/* Tells whether the text of a file of operators is empty or has the columns of this version. Rows
- * that another version wrote cannot be found. */
-bool roof_rows_known(const char *text);
+/* Write the first lines of these files. */
+void roof_rows_columns(struct roof_text *out);
+void roof_probes_columns(struct roof_text *out);
 
 /* Finds the row of a task in the text of such a file; false if it has none. */
 bool roof_rows_find(struct roof_meter_row *out, const struct roof_meter_task *task,

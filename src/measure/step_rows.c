@@ -182,12 +182,17 @@ static void keep_others(struct roof_text *out, const char *earlier,
     }
 }
 
-void roof_steps_write(struct roof_text *out, const struct roof_measured_step *const *step,
-                      size_t count, const char *earlier)
+void roof_steps_columns(struct roof_text *out)
 {
     roof_text_put(out, "model,phase,step_layers,name,count,");
     roof_rows_operator_columns(out);
     roof_text_put(out, MEASURED "\n");
+}
+
+void roof_steps_write(struct roof_text *out, const struct roof_measured_step *const *step,
+                      size_t count, const char *earlier)
+{
+    roof_steps_columns(out);
     if (earlier != NULL) {
         keep_others(out, earlier, step, count);
     }

@@ -6,6 +6,9 @@
 #include "base/text.h"
 #include "measure/step.h"
 
+/* Writes the first line of the file. */
+void roof_steps_columns(struct roof_text *out);
+
 /* Writes steps: a row for each operator that ran, and behind them one for the step. In front of
  * them stand the other steps of an earlier text; NULL: there is none. */
 void roof_steps_write(struct roof_text *out, const struct roof_measured_step *const *step,

@@ -486,7 +486,7 @@ static enum roof_status put_targets(struct quantization *r, const roof_json_valu
     return ROOF_OK;
 }
 
-/* What the groups with weights ask for. */
+/* Demands of the groups with weights. */
 struct groups {
     bool stored;                /* there is one: the others may be of the cache alone */
     bool mixed;                 /* two ask for different inputs */

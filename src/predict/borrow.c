@@ -17,7 +17,7 @@ struct borrowing {
 };
 
 /* Returns the first row of a list whose name begins an architecture and that has the calibration
- * (NULL: any); NULL if there is none. */
+ * (NULL: any or none); NULL if there is none. */
 static const roof_json_value *find_row(const struct borrowing *b, const char *list,
                                        const char *architecture, const char *calibration)
 {
@@ -26,8 +26,8 @@ static const roof_json_value *find_row(const struct borrowing *b, const char *li
          row = roof_json_next(row)) {
         const char *const begin = roof_json_line(roof_json_get(row, "architecture"));
         const char *const id = roof_json_line(roof_json_get(row, "calibration"));
-        if (begin != NULL && id != NULL && strncmp(architecture, begin, strlen(begin)) == 0 &&
-            (calibration == NULL || strcmp(id, calibration) == 0)) {
+        if (begin != NULL && strncmp(architecture, begin, strlen(begin)) == 0 &&
+            (calibration == NULL || (id != NULL && strcmp(id, calibration) == 0))) {
             return row;
         }
     }
@@ -79,14 +79,10 @@ static void set_matrix_rows(struct roof_calibration *c, const char *architecture
 {
     struct roof_kernel_fit *const fit = roof_calibration_fits(c);
     for (size_t n = 0; n < c->count; n++) {
-        size_t count = 0;
-        const struct roof_parameter *const parameter =
-            roof_kernel_parameters(fit[n].kernel, &count);
         const bool tiled = roof_kernel_has_tiles(fit[n].kernel) && !fit[n].plain;
-        for (size_t i = 0; tiled && i < count; i++) {
-            if (strcmp(parameter[i].key, "tile_rows") == 0) {
-                fit[n].parameter[i] = roof_matrix_rows(architecture, fit[n].stack);
-            }
+        double *const rows = tiled ? roof_fit_parameter(&fit[n], "tile_rows") : NULL;
+        if (rows != NULL) {
+            *rows = roof_matrix_rows(architecture, fit[n].stack);
         }
     }
 }
@@ -233,6 +229,36 @@ static enum roof_status load_nearest(struct roof_calibration **out,
     return ROOF_OK;
 }
 
+/* Adapts a calibration of another device to the limits of a product. The product with the full rate
+ * of its SMs is often the measured device. */
+static enum roof_status adapt(struct roof_calibration *c, const struct roof_hardware *hardware,
+                              const struct borrowing *b, struct roof_error *error)
+{
+    const char *const *const folders = b->source.directories;
+    const bool product = hardware->product != NULL && strcmp(c->id, hardware->product) == 0;
+    const bool same = find_row(b, "same_sm", hardware->architecture, c->id) != NULL;
+    const roof_json_value *const row = find_row(b, "full_rate", hardware->architecture, NULL);
+    const char *const full = row == NULL ? NULL : roof_json_line(roof_json_get(row, "device"));
+    struct roof_hardware *other = NULL;
+    if (!c->inherited || product) {
+        return ROOF_OK;
+    }
+    if (full != NULL) {
+        TRY(roof_hardware_load(&other, full, folders, error));
+        roof_calibration_limit_rate(c, hardware, other);
+    }
+    enum roof_status status = ROOF_OK;
+    if (same && (full == NULL || strcmp(full, c->id) != 0)) {
+        roof_hardware_free(other);
+        status = roof_hardware_load(&other, c->id, folders, error);
+    }
+    if (same && status == ROOF_OK) {
+        roof_calibration_limit_power(c, hardware, other);
+    }
+    roof_hardware_free(other);
+    return status;
+}
+
 /* Chooses the calibration, and marks what is borrowed. */
 static enum roof_status choose(struct roof_calibration **out, const struct roof_hardware *hardware,
                                const char *path, const struct borrowing *b,
@@ -240,6 +266,7 @@ static enum roof_status choose(struct roof_calibration **out, const struct roof_
 {
     TRY(path != NULL ? load_path(out, hardware, path, b, error)
                      : load_nearest(out, hardware, b, error));
+    TRY(*out != NULL ? adapt(*out, hardware, b, error) : ROOF_OK);
     if (path == NULL && !roof_registry_path(hardware->reference)) {
         TRY(add_local(out, hardware, b, error));
     }

@@ -29,6 +29,18 @@ enum roof_status roof_calibration_join(struct roof_calibration *c, struct roof_c
 enum roof_status roof_calibration_explain(struct roof_calibration *c, const char *reason,
                                           struct roof_error *error);
 
+/* Returns the parameter of a fit that has a key; NULL: it has none. */
+double *roof_fit_parameter(struct roof_kernel_fit *fit, const char *key);
+
+/* Adapts borrowed fits to a product whose matrix units run at a lower rate than those of another
+ * product with the same SM. */
+void roof_calibration_limit_rate(struct roof_calibration *c, const struct roof_hardware *hardware,
+                                 const struct roof_hardware *full);
+
+/* Adapts borrowed fits to a product with less power for each SM than the measured device. */
+void roof_calibration_limit_power(struct roof_calibration *c, const struct roof_hardware *hardware,
+                                  const struct roof_hardware *measured);
+
 /* The fits of a calibration, writable as long as it is not shared. */
 struct roof_kernel_fit *roof_calibration_fits(const struct roof_calibration *calibration);
 

@@ -57,7 +57,7 @@ void roof_expect_decode(struct roof_expected *out, const struct roof_kernel_task
     const double memory =
         (kv * (1 - hit) + (cold ? queries : 0)) / dram + (kv * hit + (cold ? 0 : queries)) / l2;
     const bool alone = p[D_ALONE] > 1 && (s->window > 0 || s->heads == s->kv_heads);
-    const double score = 4 * dim * (tokens + p[D_PAD_TOKENS]) / (p[D_PEAK] * t->peak);
+    const double score = 4 * dim * (tokens + p[D_PAD_TOKENS]) / roof_share_of_peak(t, p[D_PEAK]);
     const double rows =
         alone ? (double)s->heads * p[D_ALONE] : (double)s->heads + kv_heads * p[D_PAD_HEADS];
     const double compute = batch * rows * score;
@@ -77,14 +77,16 @@ static double score_time(const struct roof_kernel_task *t, const double *p, doub
 }
 
 /* Returns that time for a head dimension. Kernels are built for 128; other sizes have their own
- * rates, but wider heads never take less time. */
+ * rates, but wider heads never take less time. Where the device limits its matrix units, the rest
+ * of a score ends while they multiply. */
 static double scaled_score(const struct roof_kernel_task *t, const double *p, double dim)
 {
     const double own = score_time(t, p, dim);
     const double usual = score_time(t, p, 128);
-    return dim > 128   ? roof_larger(usual, own / p[F_WIDE])
-           : dim < 128 ? fmin(usual, own / p[F_NARROW])
-                       : usual;
+    const double scaled = dim > 128   ? roof_larger(usual, own / p[F_WIDE])
+                          : dim < 128 ? fmin(usual, own / p[F_NARROW])
+                                      : usual;
+    return p[F_PEAK] > 1 ? roof_larger(scaled, 4 * dim / t->peak) : scaled;
 }
 
 /*
@@ -207,7 +209,8 @@ void roof_expect_mla_decode(struct roof_expected *out, const struct roof_kernel_
                           (kv * hit * blocks + kv * (1 - hit) * (blocks - 1 - again)) / l2 +
                           p[L_QUERIES] * queries * ((1 - kept) / t->bandwidth + kept / l2);
     const double compute = 2 * batch * (tokens + p[L_PAD_TOKENS]) *
-                           (key + (double)s->kv_lora_rank) * rows * blocks / (p[L_PEAK] * t->peak);
+                           (key + (double)s->kv_lora_rank) * rows * blocks /
+                           roof_share_of_peak(t, p[L_PEAK]);
     const double waves = roof_larger(1, ceil(batch * p[L_SEQUENCE_SMS] / t->sms));
     const double lone = waves * kv / batch * t->sms / (p[L_STREAM] * t->bandwidth);
     const double ends = (p[L_DOUBLING] * log2(1 + tokens / p[L_CHUNK]) +
@@ -229,7 +232,7 @@ void roof_expect_mla_prefill(struct roof_expected *out, const struct roof_kernel
     const double queries = (double)s->query_len;
     const double dims = (double)(s->qk_nope_head_dim + s->qk_rope_head_dim + s->v_head_dim);
     const double masked = 2 * dims * queries * p[E_TILE];
-    const double compute = (t->work->flops + groups * masked) / (p[E_PEAK] * t->peak);
+    const double compute = (t->work->flops + groups * masked) / roof_share_of_peak(t, p[E_PEAK]);
     const double lone = 2 * dims * rows * ((double)s->kv_len + p[E_TILE]) / (p[E_LONE] * t->clock);
     const double bytes = t->work->bytes[ROOF_ROLE_ACTIVATIONS] + t->work->bytes[ROOF_ROLE_KV] +
                          t->work->bytes[ROOF_ROLE_OUT];

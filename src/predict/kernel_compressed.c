@@ -30,7 +30,8 @@ static double load_of(const struct roof_kernel_task *t)
  */
 static double keys_s(const struct roof_kernel_task *t, double keys, double peak)
 {
-    return 4 * TILE_HEADS * (double)t->workload->shape.head_dim * keys * t->sms / (peak * t->peak);
+    return 4 * TILE_HEADS * (double)t->workload->shape.head_dim * keys * t->sms /
+           roof_share_of_peak(t, peak);
 }
 
 /* The tokens and the compressed keys that the last query sees are in different caches, each of

@@ -25,7 +25,7 @@ void roof_expect_plain(struct roof_expected *out, const struct roof_kernel_task 
         roof_stream_s(out, t, roof_work_bytes(t->work), p[S_CACHE_CAPACITY] * t->last_cache,
                       p[S_DRAM], p[S_CACHE_RATE]);
     const double flops = t->work->flops * (1 + p[S_NARROW] / rows_of(t->workload));
-    const double compute = flops > 0 ? flops / (p[S_PEAK] * t->peak) : 0;
+    const double compute = flops > 0 ? flops / roof_share_of_peak(t, p[S_PEAK]) : 0;
     out->launch_s = roof_expert_matrices(t->workload->op) / 3 * p[S_LAUNCH] / t->clock;
     out->time_s = roof_overlap(memory, compute, p[S_OVERLAP]);
     out->limit = compute > memory ? ROOF_KERNEL_LIMIT_COMPUTE : ROOF_KERNEL_LIMIT_MEMORY;

@@ -33,7 +33,8 @@ static const double splits[ROOF_CUTS] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
 /* The costs that every tiling shares. */
 struct gemm {
     double bytes;  /* s: DRAM and L2 traffic */
-    double flop;   /* s per FLOP of one SM */
+    double flop;   /* s per FLOP of one SM with an endless tile */
+    double peak;   /* s per FLOP of one SM at its peak */
     double feed;   /* s per byte of operands into one SM */
     double step;   /* s per element of K, at least */
     double lone_w; /* s per element of K and column: the DRAM limit of a lone thread block */
@@ -61,6 +62,7 @@ static struct gemm gemm_costs(const struct roof_product *g, const struct roof_ke
     return (struct gemm){.bytes = missed / dram +
                                   hit / roof_larger(dram, p[P_L2_RATE] * t->clock * t->sms),
                          .flop = power * t->sms / (t->peak * p[P_PEAK]),
+                         .peak = t->sms / t->peak,
                          .feed = tick / p[P_FEED],
                          .step = p[P_K_STEP] * tick / g->k_block,
                          .lone_w = lone * g->w_element * (1 - weights_hit),
@@ -143,7 +145,7 @@ static void cost_tiles(struct tile_costs *out, const struct roof_product *g, con
         const double m = tile_m[t];
         const double n = tile_n[t];
         const double loss = 1 + p[P_TILE] * (64 * per_m[t] + 64 * per_n[t]);
-        out->compute[t] = c->flop * (2 * m * n) * loss;
+        out->compute[t] = 2 * m * n * roof_larger(c->flop * loss, c->peak);
         out->operands[t] = (n * g->w_element + m * g->x_element) * c->feed;
         out->inner[t] = roof_larger(out->compute[t], roof_larger(out->operands[t], c->step));
         out->ends[t] = c->prologue + m * n * c->epilogue;
@@ -437,8 +439,8 @@ static void expect_experts(struct roof_expected *out, const struct roof_kernel_t
     const double hit = roof_held(out, w, weights, p[M_L2_CAPACITY] * t->l2);
     const double memory = weights * (1 + p[M_REREAD] * rows / (rows + p[M_TILE_ROWS])) *
                           ((1 - hit) / p[M_DRAM] + hit / p[M_L2_RATE]) / t->bandwidth;
-    const double compute =
-        2 * matrices * (routed + p[M_TILE_ROWS] * touched) * hidden * inner / (p[M_PEAK] * t->peak);
+    const double compute = 2 * matrices * (routed + p[M_TILE_ROWS] * touched) * hidden * inner /
+                           roof_share_of_peak(t, p[M_PEAK]);
     const double lone = 128 * depth * element * t->sms / (p[M_STREAM] * t->bandwidth);
     const double moves = part * p[M_PASSES] * 2 *
                          (routed * (2 * hidden + 3 * inner) + 2 * tokens * hidden) / t->bandwidth;

@@ -32,7 +32,7 @@ void roof_expect_index_scores(struct roof_expected *out, const struct roof_kerne
     const double rows = (double)s->query_len * (double)s->heads;
     const double tiles = batch * roof_larger(1, rows / TILE_ROWS);
     const double products = 2 * TILE_ROWS * (double)s->head_dim * (double)s->kv_len;
-    const double peak = p[I_PEAK] * t->peak;
+    const double peak = roof_share_of_peak(t, p[I_PEAK]);
     const double ends = p[I_BLOCK] / t->clock;
     const double all = roof_larger(t->work->flops, batch * products) / peak + ends * tiles / t->sms;
     const double tile = products * t->sms / peak + ends;
@@ -81,7 +81,8 @@ void roof_expect_sparse_mla(struct roof_expected *out, const struct roof_kernel_
     const double rows = roof_larger(TILE_ROWS, roof_larger(p[S_ROWS], (double)s->heads));
     const double tiles = (double)s->batch * (double)s->query_len * rows / TILE_ROWS;
     const double key = (double)(2 * s->kv_lora_rank + s->qk_rope_head_dim);
-    const double tile = 2 * TILE_ROWS * (double)s->selected * key * t->sms / (p[S_PEAK] * t->peak);
+    const double tile =
+        2 * TILE_ROWS * (double)s->selected * key * t->sms / roof_share_of_peak(t, p[S_PEAK]);
     const double load = tiles / t->sms;
     const double waves = roof_larger(1, load + p[S_WAVE] * (ceil(load) - load));
     out->launch_s = p[S_LAUNCH] / t->clock;

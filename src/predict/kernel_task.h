@@ -66,6 +66,13 @@ static inline double roof_larger(double a, double b)
     return a > b ? a : b;
 }
 
+/* Returns the rate in FLOP/s of a kernel that multiplies at a share of the peak. The share is above
+ * 1 if the device limits its matrix units so much that the rest of the kernel is not slower. */
+static inline double roof_share_of_peak(const struct roof_kernel_task *t, double share)
+{
+    return (share < 1 ? share : 1) * t->peak;
+}
+
 /* Adds two overlapping times: the longer, and the share of the shorter that is not hidden. */
 static inline double roof_overlap(double a, double b, double shown)
 {

@@ -196,14 +196,14 @@ static void test_decode_beside_prompts(void **unused)
     f.workload.shape.window = 0;
     /* A KV head of all sequences is as large as the L2, so half is found there. Of 20 sequences no
      * two heads run at once; of 8, the heads of 1.25. */
-    f.prefill[F_PEAK] = 1e6;
+    assert_int_equal(roof_hardware_set(f.device, "peak_tflops.fp16=1000000", NULL), ROOF_OK);
     f.workload.shape.batch = 20;
     f.workload.shape.kv_len = 400;
     check_beside(&f, 96, ROOF_KERNEL_LIMIT_MEMORY);
     f.workload.shape.batch = 8;
     f.workload.shape.kv_len = 1000;
     check_beside(&f, 83.2, ROOF_KERNEL_LIMIT_MEMORY);
-    f.prefill[F_PEAK] = 1;
+    assert_int_equal(roof_hardware_set(f.device, "peak_tflops.fp16=1", NULL), ROOF_OK);
     /* Other devices, stacks and formats have a kernel for each kind of sequence. */
     static const char *const others[] = {"Hopper", "Blackwell (SM100)", "CDNA3 (gfx942)", ""};
     for (size_t i = 0; i < COUNT(others); i++) {
@@ -265,6 +265,11 @@ static void test_prefill(void **unused)
     f.prefill[F_TILE] = 0;
     f.prefill[F_EXP] = 2; /* clocks of an SM: as long as 200 FLOP of ten */
     check(&f, 262.144, ROOF_KERNEL_LIMIT_COMPUTE);
+    f.prefill[F_PEAK] = 4; /* products at a quarter of the rate take 50 of 250 FLOP */
+    check(&f, 131.072 * 1.25, ROOF_KERNEL_LIMIT_COMPUTE);
+    f.prefill[F_EXP] = 1; /* 150: no less than the products take at the peak */
+    check(&f, 131.072, ROOF_KERNEL_LIMIT_COMPUTE);
+    f.prefill[F_PEAK] = 1;
     f.prefill[F_EXP] = 0;
     f.prefill[F_WIDE] = 0.25; /* of heads above 128 */
     check(&f, 131.072, ROOF_KERNEL_LIMIT_COMPUTE);

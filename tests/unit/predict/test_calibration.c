@@ -616,6 +616,27 @@ static void test_borrowing(void **unused)
     roof_json_free(json);
 }
 
+/* The products whose matrix units have the full rate of their SMs. */
+static void test_full_rates(void **unused)
+{
+    (void)unused;
+    struct roof_json *json = NULL;
+    assert_int_equal(roof_data_json(&json, "borrowing.json", NULL), ROOF_OK);
+    const roof_json_value *const rows = roof_json_get(roof_json_root(json), "full_rate");
+    assert_true(roof_json_count(rows) >= 4);
+    for (const roof_json_value *row = roof_json_first(rows); row != NULL;
+         row = roof_json_next(row)) {
+        const char *const begin = roof_json_line(roof_json_get(row, "architecture"));
+        struct roof_hardware *const full =
+            load_device(roof_json_line(roof_json_get(row, "device")));
+        assert_non_null(begin);
+        assert_memory_equal(full->architecture, begin, strlen(begin));
+        assert_non_null(roof_json_line(roof_json_get(row, "reason")));
+        roof_hardware_free(full);
+    }
+    roof_json_free(json);
+}
+
 /* A device that takes the calibration of its family says why; one that has its own does not. */
 static void test_reasons(void **unused)
 {
@@ -638,6 +659,77 @@ static void test_reasons(void **unused)
                     (c->reason != NULL && strstr(c->reason, cases[i].reason) != NULL));
         roof_calibration_free(c);
         roof_hardware_free(hardware);
+    }
+}
+
+/* Returns a parameter of the first fit for products on a device. */
+static double products(const char *id, const char *key, enum roof_numerics numerics)
+{
+    struct roof_hardware *const hardware = load_device(id);
+    struct roof_calibration *c = NULL;
+    assert_int_equal(roof_calibration_load(&c, hardware, NULL, NULL, NULL), ROOF_OK);
+    assert_non_null(c);
+    struct roof_kernel_fit *const fit = roof_calibration_fits(c);
+    size_t n = 0;
+    while (n < c->count && (fit[n].kernel != ROOF_KERNEL_GEMM || fit[n].numerics != numerics)) {
+        n++;
+    }
+    assert_true(n < c->count);
+    const double *const value = roof_fit_parameter(&fit[n], key);
+    assert_non_null(value);
+    const double found = *value;
+    roof_calibration_free(c);
+    roof_hardware_free(hardware);
+    return found;
+}
+
+/* Borrowed kernels on products that are slower than their SMs: with matrix units at a part of their
+ * rate, or with less power. */
+static void test_limits(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *id;
+        const char *lender;
+        enum roof_numerics numerics;
+        double rate;  /* of the matrix units */
+        double power; /* W of an SM, over those of the lender; 1: at least as many */
+    } cases[] = {
+        {"rtx-4090", "l40s", ROOF_NUMERICS_16BIT, (165.2 / 128) / (362.05 / 142), 1},
+        {"rtx-4090", "l40s", ROOF_NUMERICS_FP8, 0.5, 1},
+        {"rtx-4090", "l40s", ROOF_NUMERICS_W4A16, (165.2 / 128) / (362.05 / 142), 1},
+        {"rtx-4090", "l40s", ROOF_NUMERICS_INT8, 1, 1},
+        {"rtx-5090", "rtx-pro-6000", ROOF_NUMERICS_16BIT, 0.5, 1},
+        {"rtx-5090", "rtx-pro-6000", ROOF_NUMERICS_FP4, 1, 1},
+        {"rtx-3090", "a100-sxm-80gb", ROOF_NUMERICS_16BIT, 0.5, 1}, /* has other SMs */
+        {"a40", "a100-sxm-80gb", ROOF_NUMERICS_16BIT, 1, 1},
+        {"h20", "h100-sxm", ROOF_NUMERICS_16BIT, 0.25, (400. / 78) / (700. / 132)},
+        {"l4", "l40s", ROOF_NUMERICS_16BIT, 1, (72. / 58) / (350. / 142)},
+        {"h100-pcie", "h100-sxm", ROOF_NUMERICS_FP8, 1, (350. / 114) / (700. / 132)},
+        {"gb10", "dgx-spark", ROOF_NUMERICS_16BIT, 1, 1}, /* the same product */
+        {"h200-sxm", "h100-sxm", ROOF_NUMERICS_16BIT, 1, 1},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const enum roof_numerics numerics = cases[i].numerics;
+        /* A product of 10 ms is 100 times as long as the unit of `power`. */
+        const double before = 1 + log(101) * products(cases[i].lender, "power", numerics);
+        const double after = 1 + log(101) * products(cases[i].id, "power", numerics);
+        assert_near(products(cases[i].id, "peak", numerics) * cases[i].rate,
+                    products(cases[i].lender, "peak", numerics), 1e-3);
+        assert_near(after, before * pow(cases[i].power, -0.8), 1e-9);
+    }
+}
+
+/* Copies the parameters that depend on the limits of a product, which test_limits checks. */
+static void copy_limits(struct roof_kernel_fit *out, const struct roof_kernel_fit *from)
+{
+    static const char *const keys[] = {"peak", "power"};
+    struct roof_kernel_fit other = *from;
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        double *const limited = roof_fit_parameter(out, keys[i]);
+        if (limited != NULL) {
+            *limited = *roof_fit_parameter(&other, keys[i]);
+        }
     }
 }
 
@@ -706,8 +798,9 @@ static void test_inheritance(void **unused)
                 if (roof_kernel_has_tiles(own->fit[k].kernel)) {
                     continue; /* has the rows of the device's own matrix instruction */
                 }
-                assert_memory_equal(c->fit[k].parameter, own->fit[k].parameter,
-                                    sizeof own->fit[k].parameter);
+                struct roof_kernel_fit fit = c->fit[k];
+                copy_limits(&fit, &own->fit[k]);
+                assert_memory_equal(fit.parameter, own->fit[k].parameter, sizeof fit.parameter);
             }
             roof_calibration_free(own);
             roof_hardware_free(owner);
@@ -1214,6 +1307,8 @@ int main(void)
         cmocka_unit_test(test_needed_kernels),
         cmocka_unit_test(test_borrowing),
         cmocka_unit_test(test_reasons),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_full_rates),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -194,6 +194,11 @@ static void test_compute(void **unused)
     f.fit.parameter[P_PEAK] = 1;
     f.fit.parameter[P_TILE] = 0.1; /* 1 + 0.1 (64/16 + 64/64) */
     check(&f, ONE_TILE, 1.5 * TILE_US, ROOF_KERNEL_LIMIT_COMPUTE);
+    f.fit.parameter[P_PEAK] = 2; /* the matrix units are limited to half of their rate */
+    check(&f, ONE_TILE, TILE_US, ROOF_KERNEL_LIMIT_COMPUTE);
+    f.fit.parameter[P_TILE] = 0.3;
+    check(&f, ONE_TILE, 1.25 * TILE_US, ROOF_KERNEL_LIMIT_COMPUTE);
+    f.fit.parameter[P_PEAK] = 1;
     f.fit.parameter[P_TILE] = 0;
     f.fit.parameter[P_POWER] = 0.25; /* the ideal takes 1.31072 us */
     check(&f, ONE_TILE, TILE_US * (1 + 0.25 * log(1.0131072)), ROOF_KERNEL_LIMIT_COMPUTE);

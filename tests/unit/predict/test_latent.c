@@ -131,7 +131,7 @@ static void test_decode_tiles(void **unused)
     p[L_REREAD] = 0.25; /* and a quarter of it from DRAM */
     check(&f, CACHE_US * (1.25 + 0.75 / 2) + QUERIES_US, ROOF_KERNEL_LIMIT_MEMORY);
     f.workload.shape.heads = 8; /* four tiles: one and three quarters from DRAM */
-    p[L_PEAK] = 10;
+    assert_int_equal(roof_hardware_set(f.device, "peak_tflops.fp16=10", NULL), ROOF_OK);
     check(&f, CACHE_US * (1.75 + 2.25 / 2) + 2 * QUERIES_US, ROOF_KERNEL_LIMIT_MEMORY);
     f.workload.shape.heads = 4; /* the rows of a tile are heads of any query */
     f.workload.shape.query_len = 2;

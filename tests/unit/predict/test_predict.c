@@ -1198,9 +1198,11 @@ static void test_expected_composite(void **unused)
     const struct roof_workload w =
         workload(ROOF_OPERATOR_ATTENTION, SHAPE(.batch = 1, .heads = 4, .kv_heads = 2,
                                                 .head_dim = 8, .query_len = 1, .kv_len = 10));
-    static const char *const rates[] = {"dram",   "peak",   "feed_bytes_per_clock",
-                                        "stream", "reduce", "epilogue"};
+    static const char *const rates[] = {"dram", "feed_bytes_per_clock", "stream", "reduce",
+                                        "epilogue"};
     device->calibration = &calibration;
+    assert_int_equal(roof_hardware_set(device, "peak_tflops.fp16=100000", NULL), ROOF_OK);
+    put(&fit[0], "peak", 1);
     for (size_t i = 0; i < COUNT(rates); i++) {
         put(&fit[0], rates[i], 1e12);
     }
