@@ -115,6 +115,8 @@ struct roof_scenario {
                                decode together; else requests follow each other without end */
     int64_t held;         /**< tokens of each sequence that the cache holds in the end, where they
                                are more than the context; set by requests, not an input */
+    int64_t longest;      /**< the longest context of the sequences of a decode step, whose mean is
+                               `context`; 0: all are equal; set by simulations, not an input */
     int64_t draft_tokens; /**< speculative decoding: tokens proposed per step */
     int64_t tp;           /**< tensor parallelism: devices that share each layer */
     int64_t pp;           /**< pipeline parallelism: stages */

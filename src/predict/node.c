@@ -44,18 +44,23 @@ static enum roof_status predict_longer(struct roof_prediction *out, bool *shorte
 {
     struct roof_workload longer = node->workload;
     const int64_t tokens = longer.shape.query_len;
-    *shorter = node->prompt && tokens > 1 && tokens < ROOF_PROMPT_QUERIES;
+    *shorter = node->part.prompt && tokens > 1 && tokens < ROOF_PROMPT_QUERIES;
     longer.shape.query_len = ROOF_PROMPT_QUERIES;
     return *shorter ? roof_predict_formatted(out, &longer, hardware, error) : ROOF_OK;
 }
 
-/* Raises the expected time of attention of sequences that decode beside prompts, with kernels of
- * vLLM. */
-static void raise_expected(struct roof_prediction *out)
+/* Tells whether attention of decoding sequences may take longer in its step than alone. */
+static bool is_raised(const struct roof_step_part *part)
+{
+    return part->beside_prompts || part->longest > 0;
+}
+
+/* Raises the expected time of such attention, with kernels of vLLM. */
+static void raise_expected(struct roof_prediction *out, const struct roof_step_part *part)
 {
     struct roof_expected *const e = &out->part[0].expected;
-    const double factor = roof_raise_beside_prompts(&e->limit, &out->workload, out->hardware,
-                                                    out->part[0].peak_flops_per_s, out->expected_s);
+    const double factor = roof_raise_in_step(&e->limit, &out->workload, part, out->hardware,
+                                             out->part[0].peak_flops_per_s, out->expected_s);
     if (factor > 1) {
         e->time_s *= factor;
         e->low_s *= factor;
@@ -68,11 +73,12 @@ static void raise_expected(struct roof_prediction *out)
 }
 
 /* Does this for the sum of one of several stacks. */
-static void raise_sum(struct roof_expected_sum *sum, const struct roof_prediction *bound)
+static void raise_sum(struct roof_expected_sum *sum, const struct roof_prediction *bound,
+                      const struct roof_step_part *part)
 {
     enum roof_kernel_limit limit = ROOF_KERNEL_LIMIT_MEMORY;
-    const double factor = roof_raise_beside_prompts(&limit, &bound->workload, bound->hardware,
-                                                    bound->part[0].peak_flops_per_s, sum->time_s);
+    const double factor = roof_raise_in_step(&limit, &bound->workload, part, bound->hardware,
+                                             bound->part[0].peak_flops_per_s, sum->time_s);
     if (factor > 1) {
         sum->time_s *= factor;
         sum->low_s *= factor;
@@ -101,8 +107,8 @@ enum roof_status roof_predict_node(struct roof_prediction *out, const struct roo
         take_expected(out, &longer);
         return ROOF_OK;
     }
-    if (node->beside_prompts && node->workload.stack == ROOF_STACK_VLLM) {
-        raise_expected(out);
+    if (is_raised(&node->part) && node->workload.stack == ROOF_STACK_VLLM) {
+        raise_expected(out, &node->part);
     }
     if (node->workload.op != ROOF_OPERATOR_ALL_REDUCE) {
         return ROOF_OK;
@@ -148,9 +154,9 @@ enum roof_status roof_predict_node_in(struct roof_prediction *out,
     bool shorter = false;
     TRY(predict_longer(&longer, &shorter, node, hardware, error));
     roof_expect_in(expected, shorter ? &longer : out, stacks);
-    for (size_t i = 0; i < stacks->count && node->beside_prompts; i++) {
+    for (size_t i = 0; i < stacks->count && is_raised(&node->part); i++) {
         if (stacks->stack[i] == ROOF_STACK_VLLM) {
-            raise_sum(&expected[i], out);
+            raise_sum(&expected[i], out, &node->part);
         }
     }
     if (node->workload.op != ROOF_OPERATOR_ALL_REDUCE) {

@@ -158,10 +158,16 @@ static void end_stage(struct roof_pass *pass, const struct stage *stage,
     }
 }
 
+static bool same_part(const struct roof_step_part *a, const struct roof_step_part *b)
+{
+    return a->beside_prompts == b->beside_prompts && a->longest == b->longest &&
+           a->prompt == b->prompt;
+}
+
 static bool same_node(const struct roof_node *a, const struct roof_node *b)
 {
-    return strcmp(a->name, b->name) == 0 && a->beside_prompts == b->beside_prompts &&
-           a->prompt == b->prompt && roof_same_workload(&a->workload, &b->workload);
+    return strcmp(a->name, b->name) == 0 && same_part(&a->part, &b->part) &&
+           roof_same_workload(&a->workload, &b->workload);
 }
 
 /* Finds the node of an earlier stage that is equal, or adds a new one with its prediction. */
@@ -237,8 +243,7 @@ static bool is_cost_of(const struct roof_remembered *at, const struct roof_node 
 {
     const struct roof_workload *const known = &at->workload;
     const struct roof_workload *const w = &node->workload;
-    return at->beside_prompts == node->beside_prompts && at->prompt == node->prompt &&
-           known->op == w->op && known->sparse == w->sparse &&
+    return same_part(&at->part, &node->part) && known->op == w->op && known->sparse == w->sparse &&
            memcmp(&known->shape, &w->shape, sizeof w->shape) == 0 &&
            memcmp(&known->formats, formats, sizeof *formats) == 0;
 }
@@ -279,8 +284,7 @@ static enum roof_status recall(struct roof_remembered **out, const struct roof_n
         at->stacks = 0;
         at->kernels = node->host_kernels;
         at->workload = *w;
-        at->beside_prompts = node->beside_prompts;
-        at->prompt = node->prompt;
+        at->part = node->part;
         at->workload.formats = formats;
         at->hardware = hardware;
     }
