@@ -18,6 +18,11 @@ enum roof_chart_kind {
     ROOF_CHART_DISTRIBUTION
 };
 
+/* Reads the kind of a chart that plot draws, or one of a load, which simulate draws. The first of
+ * them is the default. */
+enum roof_status roof_read_chart(int64_t *out, const struct roof_question *question, bool of_load,
+                                 struct roof_error *error);
+
 /* Draws the grid of a question about models. */
 enum roof_status roof_ask_curves(struct roof_asking *a, enum roof_chart_kind kind,
                                  struct roof_error *error);

@@ -729,14 +729,8 @@ static enum roof_status answer(struct roof_text *out, struct plotting *p, struct
 enum roof_status roof_ask_plot(struct roof_asking *a, struct roof_error *error)
 {
     struct roof_text text = ROOF_TEXT_INIT;
-    int64_t kind = ROOF_CHART_ROOFLINE;
-    TRY(roof_read_choice(&kind, a->question, ROOF_INPUT_CHART, error));
-    if (kind >= ROOF_CHART_RATE) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("chart") " %s is drawn by simulate; plot draws roofline, "
-                                                "latency and pareto",
-                              a->question->value[ROOF_INPUT_CHART]);
-    }
+    int64_t kind;
+    TRY(roof_read_chart(&kind, a->question, false, error));
     if (kind != ROOF_CHART_ROOFLINE) {
         return roof_ask_curves(a, (enum roof_chart_kind)kind, error);
     }

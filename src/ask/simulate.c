@@ -112,7 +112,7 @@ static enum roof_status simulate_greatest(struct roof_simulation *result, struct
     }
     roof_simulation_free(result);
     in->timeline = (struct roof_timeline){0};
-    in->arrivals.rate = rate;
+    roof_simulation_set_rate(&in->inputs, &in->arrivals, rate);
     in->inputs.keep = in->chart == ROOF_CHART_DISTRIBUTION;
     return roof_simulate(result, &in->inputs, error);
 }
@@ -124,6 +124,7 @@ static enum roof_status run(struct roof_simulation *result, struct simulate_inpu
 {
     struct roof_capacity found;
     in->row.max_rate = in->row.max_rate_low = in->row.max_rate_high = ROOF_UNKNOWN;
+    in->row.max_rate_factor = ROOF_UNKNOWN;
     if (in->fits) {
         in->row.fitted = true;
         in->row.fit_used = roof_fit_part(in->inputs.requests);
@@ -140,6 +141,9 @@ static enum roof_status run(struct roof_simulation *result, struct simulate_inpu
     in->row.max_rate = found.rate;
     in->row.max_rate_low = found.low;
     in->row.max_rate_high = found.high;
+    if (in->row.trace != NULL) {
+        in->row.max_rate_factor = found.rate / in->inputs.trace_rate;
+    }
     in->row.max_rate_limit = found.limit == ROOF_LATENCY_COUNT
                                  ? "saturation"
                                  : roof_latency_key((enum roof_latency)found.limit);
@@ -172,7 +176,7 @@ static enum roof_status simulate(struct roof_text *text, struct simulate_input *
             error, ROOF_UNSATISFIED, "no request fits the KV cache of %s, which holds %.0f tokens",
             deployment->hardware->id, (double)deployment->blocks * ROOF_BLOCK_TOKENS);
     }
-    in->row.measured = in->trace.measured != NULL;
+    in->row.measured = in->trace.measured != NULL && in->inputs.trace_rate == 0;
     if (in->row.measured) {
         roof_fit_compare(&in->row.fit, result, &in->trace, in->row.fit_used);
     }

@@ -28,11 +28,28 @@ static bool has_limit(const struct roof_asking *a)
            roof_asking_has(a, ROOF_INPUT_MAX_E2E);
 }
 
+/* Returns true if the question asks for the greatest rate. */
+static bool asks_greatest(const struct roof_asking *a)
+{
+    const char *const rate = a->question->value[ROOF_INPUT_RATE];
+    return rate != NULL && strcmp(rate, "max") == 0;
+}
+
+/* Names the limits that a search for the greatest rate needs. */
+static enum roof_status check_limits(const struct roof_asking *a, struct roof_error *error)
+{
+    return has_limit(a) || !asks_greatest(a)
+               ? ROOF_OK
+               : roof_error_set(
+                     error, ROOF_USAGE,
+                     ROOF_KEY("rate") " max needs a limit such as " ROOF_KEY("max_ttft") " p99:1s");
+}
+
 /* Refuses inputs of another load beside a trace. */
 static enum roof_status check_trace(const struct roof_asking *a, struct roof_error *error)
 {
-    static const size_t others[] = {ROOF_INPUT_RATE, ROOF_INPUT_CONCURRENCY, ROOF_INPUT_ARRIVALS,
-                                    ROOF_INPUT_PROMPT, ROOF_INPUT_GENERATE};
+    static const size_t others[] = {ROOF_INPUT_CONCURRENCY, ROOF_INPUT_ARRIVALS, ROOF_INPUT_PROMPT,
+                                    ROOF_INPUT_GENERATE};
     return roof_asking_refuse(a, others, COUNT(others), ROOF_KEY("trace"), error);
 }
 
@@ -51,13 +68,14 @@ static enum roof_status no_load(struct roof_error *error)
 /* Refuses a question that does not define the arrivals of requests, or defines them twice. */
 static enum roof_status check_load(const struct roof_asking *a, struct roof_error *error)
 {
-    const bool rate = roof_asking_has(a, ROOF_INPUT_RATE);
+    const bool rate = roof_asking_has(a, ROOF_INPUT_RATE) && !asks_greatest(a);
     const bool users = roof_asking_has(a, ROOF_INPUT_CONCURRENCY);
     if (roof_asking_has(a, ROOF_INPUT_FIT)) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("fit") " needs a measured " ROOF_KEY("trace"));
     }
-    if (rate && users) {
+    TRY(check_limits(a, error));
+    if (roof_asking_has(a, ROOF_INPUT_RATE) && users) {
         return roof_error_set(
             error, ROOF_USAGE,
             ROOF_KEY("rate") " and " ROOF_KEY("concurrency") " are two kinds of load: give one");
@@ -117,6 +135,37 @@ static enum roof_status read_prefix_cache(struct simulate_input *in, const struc
     return ROOF_OK;
 }
 
+/* Reads the rate to which the times of a trace are scaled, or which is searched. */
+static enum roof_status read_trace_rate(struct simulate_input *in, const struct roof_asking *a,
+                                        struct roof_error *error)
+{
+    const char *const rate = a->question->value[ROOF_INPUT_RATE];
+    double asked = 0;
+    if (rate == NULL) {
+        return ROOF_OK;
+    }
+    if (roof_asking_has(a, ROOF_INPUT_FIT)) {
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("fit") " needs the times of the trace: leave out " ROOF_KEY("rate"));
+    }
+    if (in->trace.users > 0 || in->trace.span_s <= 0) {
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("rate") " needs requests that come at different times; those of "
+                             "%s do not",
+            in->row.trace);
+    }
+    TRY(check_limits(a, error));
+    in->inputs.trace_rate = (double)(in->trace.count - 1) / in->trace.span_s;
+    in->capacity = asks_greatest(a);
+    if (!in->capacity) {
+        TRY(roof_rate_read(&asked, rate, error));
+        roof_simulation_set_rate(&in->inputs, NULL, asked);
+    }
+    return ROOF_OK;
+}
+
 /* Reads the requests of a file. */
 static enum roof_status read_trace(struct simulate_input *in, const struct roof_asking *a,
                                    struct roof_error *error)
@@ -138,6 +187,7 @@ static enum roof_status read_trace(struct simulate_input *in, const struct roof_
                              in->row.trace, in->trace.empty, in->trace.empty == 1 ? "" : "s");
         a->listener->remark(a->listener->context, &note);
     }
+    TRY(read_trace_rate(in, a, error));
     in->fits = roof_asking_has(a, ROOF_INPUT_FIT);
     if (in->fits && in->trace.measured == NULL) {
         return roof_error_set(error, ROOF_USAGE,
@@ -160,10 +210,11 @@ static enum roof_status read_arrivals(struct simulate_input *in, const struct ro
     TRY(roof_arrivals_read(&in->arrivals.process, process == NULL ? "poisson" : process, error));
     TRY(roof_length_read(&in->arrivals.prompt, "prompt", value[ROOF_INPUT_PROMPT], error));
     TRY(roof_length_read(&in->arrivals.generate, "generate", value[ROOF_INPUT_GENERATE], error));
-    if (value[ROOF_INPUT_RATE] != NULL) {
+    in->capacity = value[ROOF_INPUT_CONCURRENCY] == NULL &&
+                   (value[ROOF_INPUT_RATE] == NULL || asks_greatest(a));
+    if (value[ROOF_INPUT_RATE] != NULL && !in->capacity) {
         TRY(roof_rate_read(&in->arrivals.rate, value[ROOF_INPUT_RATE], error));
     }
-    in->capacity = value[ROOF_INPUT_RATE] == NULL && value[ROOF_INPUT_CONCURRENCY] == NULL;
     if (value[ROOF_INPUT_CONCURRENCY] == NULL) {
         row->arrivals = process == NULL ? "poisson" : process;
     }
@@ -391,9 +442,8 @@ static enum roof_status read_chart(struct simulate_input *in, const struct roof_
                                    struct roof_error *error)
 {
     const bool named = roof_asking_has(a, ROOF_INPUT_CHART);
-    in->chart = ROOF_CHART_RATE;
+    in->chart = 0;
     if (!named && !roof_asking_drawn(a)) {
-        in->chart = 0;
         return ROOF_OK;
     }
     if (!roof_asking_drawn(a) && !a->form.document) {
@@ -401,13 +451,7 @@ static enum roof_status read_chart(struct simulate_input *in, const struct roof_
             error, ROOF_USAGE,
             ROOF_KEY("chart") " needs " ROOF_KEY("format") " text, json, svg, png, pdf or gnuplot");
     }
-    TRY(roof_read_integer(&in->chart, a->question, ROOF_INPUT_CHART, error));
-    if (in->chart < ROOF_CHART_RATE) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("chart") " %s is drawn by plot; simulate draws rate, time "
-                                                "and distribution",
-                              a->question->value[ROOF_INPUT_CHART]);
-    }
+    TRY(roof_read_chart(&in->chart, a->question, true, error));
     in->inputs.keep = in->inputs.keep || (in->chart == ROOF_CHART_DISTRIBUTION && !in->capacity);
     if (in->chart == ROOF_CHART_RATE && (in->row.concurrency > 0 || in->row.trace != NULL)) {
         return roof_error_set(error, ROOF_USAGE,

@@ -584,12 +584,14 @@ static const struct roof_input inputs[(int)ROOF_INPUT_COUNT - (int)ROOF_DIM_COUN
                          "Kubernetes manifest",
                  .of = ROOF_OF_MODELS,
                  .commands = ROOF_COMMAND_RECOMMEND},
-    ROW(RATE) = {.option = "rate",
-                 .kind = ROOF_INPUT_TEXT,
-                 .value = "RATE",
-                 .help = "requests that arrive per second, over all copies (0.6 or 0.6/s)",
-                 .of = ROOF_OF_MODELS,
-                 .commands = SERVED(ROOF_COMMAND_RECOMMEND)},
+    ROW(RATE) =
+        {.option = "rate",
+         .kind = ROOF_INPUT_TEXT,
+         .value = "RATE",
+         .help =
+             "requests that arrive per second, over all copies; max: the most within the limits",
+         .of = ROOF_OF_MODELS,
+         .commands = SERVED(ROOF_COMMAND_RECOMMEND)},
     ROW(RATE_TRACE) =
         {.option = "rate-trace",
          .kind = ROOF_INPUT_TEXT,

@@ -369,6 +369,7 @@ static void set_groups(struct builder *b)
         .batch = roof_divide_up(batch, s->attention_dp),
         .query_len = query,
         .kv_len = s->context + (s->phase == ROOF_PHASE_PREFILL ? 0 : s->draft_tokens),
+        .longest = s->longest > 0 ? s->longest + s->draft_tokens : 0,
         .expanded = s->phase == ROOF_PHASE_PREFILL};
     b->moe_tokens = batch * query;
     if (mixed) {

@@ -294,16 +294,17 @@ struct roof_node roof_graph_attention_node(struct builder *b, const struct group
     struct roof_formats f = b->s->common.formats;
     f.activations = f.out;
     f.compute = ROOF_PRECISION_AUTO;
-    return (struct roof_node){.name = g->attention,
-                              .weight = ROOF_WEIGHT_COUNT,
-                              .workload = {.op = op,
-                                           .shape = {.batch = g->batch,
-                                                     .heads = heads,
-                                                     .query_len = g->query_len,
-                                                     .kv_len = g->kv_len,
-                                                     .causal = 1},
-                                           .formats = f},
-                              .beside_prompts = b->groups > 1 && !g->expanded,
-                              .vectors = sinks ? (double)heads : 0,
-                              .vector_format = roof_graph_formats(b, ROOF_WEIGHT_NORM).weights};
+    return (struct roof_node){
+        .name = g->attention,
+        .weight = ROOF_WEIGHT_COUNT,
+        .workload = {.op = op,
+                     .shape = {.batch = g->batch,
+                               .heads = heads,
+                               .query_len = g->query_len,
+                               .kv_len = g->kv_len,
+                               .causal = 1},
+                     .formats = f},
+        .part = {.beside_prompts = b->groups > 1 && !g->expanded, .longest = g->longest},
+        .vectors = sinks ? (double)heads : 0,
+        .vector_format = roof_graph_formats(b, ROOF_WEIGHT_NORM).weights};
 }

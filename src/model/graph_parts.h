@@ -15,7 +15,8 @@ struct group {
     int64_t batch;         /* on this device */
     int64_t query_len;
     int64_t kv_len;
-    bool expanded; /* MLA: K and V are made for every head */
+    int64_t longest; /* the longest context; 0: all are equal */
+    bool expanded;   /* MLA: K and V are made for every head */
 };
 
 struct builder {

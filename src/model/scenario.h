@@ -57,6 +57,10 @@ const char *roof_offload_part_name(enum roof_offload_part part);
 /** In place of a number of layers: the fewest with which the device has room for the rest. */
 #define ROOF_OFFLOAD_FIT (ROOF_LAYERS_MAX + 1)
 #define ROOF_OFFLOAD_NAME_SIZE 24
+/** A pass of so many tokens has its offloaded weights copied to the device: ggml-org/llama.cpp,
+ * ggml-cuda.cu (ggml_backend_cuda_device_offload_op, min_batch_size). */
+#define ROOF_OFFLOAD_COPY_TOKENS 32
+
 /** The memory bandwidth of a usual host, as text: two channels of DDR5-5600. */
 #define ROOF_HOST_USUAL_GB_PER_S "89.6"
 /** Packs a part and a number of layers into the input "offload"; and the inverse of it. */
@@ -111,6 +115,8 @@ struct roof_scenario {
                                decode together; else requests follow each other without end */
     int64_t held;         /**< tokens of each sequence that the cache holds in the end, where they
                                are more than the context; set by requests, not an input */
+    int64_t longest;      /**< the longest context of the sequences of a decode step, whose mean is
+                               `context`; 0: all are equal; set by simulations, not an input */
     int64_t draft_tokens; /**< speculative decoding: tokens proposed per step */
     int64_t tp;           /**< tensor parallelism: devices that share each layer */
     int64_t pp;           /**< pipeline parallelism: stages */
@@ -139,7 +145,9 @@ struct roof_scenario {
     const char *host_time_said; /**< as a question gives it, which must outlive this; or NULL */
     int64_t offload;            /**< as roof_offload_pack packs it; 0: all is on the device */
     const struct roof_hardware *host; /**< what computes the part on the host, or NULL */
-    enum roof_drafting drafting;      /**< resolved where there are drafts */
+    /** The host with its measured kernels, which expected times need, or NULL. */
+    const struct roof_hardware *host_kernels;
+    enum roof_drafting drafting;    /**< resolved where there are drafts */
     const struct roof_model *draft; /**< the model that proposes, maybe the model itself, or NULL */
 };
 /** The chunk of a request by default. */

@@ -17,6 +17,10 @@
 #include "catalog/hardware.h"
 #include "operator/operator.h"
 
+/** The DRAM rate that one thread block reaches while the others do nothing, in fair shares (the
+ * bandwidth by the number of SMs). */
+#define ROOF_LONE_BLOCK 5.5
+
 /** The kinds of kernels that have fits. Append only. */
 enum roof_kernel {
     ROOF_KERNEL_GEMM,

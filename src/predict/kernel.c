@@ -709,21 +709,7 @@ void roof_kernel_expect_in(struct roof_expected out[ROOF_STACK_COUNT],
     }
 }
 
-/* --- attention of vLLM beside prompts -------------------------------------------------------- */
-
-/* vLLM uses FlashAttention 2 on all CUDA devices except Hopper and datacenter Blackwell
- * (vllm-project/vllm, vllm/platforms/cuda.py and vllm/v1/attention/backends/fa_utils.py,
- * get_flash_attn_version). It has one call for all sequences of a step. */
-bool roof_attends_in_one_kernel(const struct roof_hardware *hardware)
-{
-    static const char *const architectures[] = {"Ampere", "Ada Lovelace", "Blackwell (SM12"};
-    for (size_t i = 0; i < COUNT(architectures); i++) {
-        if (strncmp(hardware->architecture, architectures[i], strlen(architectures[i])) == 0) {
-            return hardware->calibration != NULL;
-        }
-    }
-    return false;
-}
+/* --- devices ------------------------------------------------------------------------------- */
 
 bool roof_overlaps_kernels(const struct roof_hardware *hardware)
 {
@@ -734,55 +720,4 @@ bool roof_overlaps_kernels(const struct roof_hardware *hardware)
         }
     }
     return false;
-}
-
-/* Returns the fit of a kernel of vLLM for a workload in 16 bits; NULL: there is none. */
-static const struct roof_kernel_fit *fit_of_vllm(const struct roof_calibration *calibration,
-                                                 enum roof_kernel kernel,
-                                                 const struct roof_workload *w)
-{
-    const struct roof_kernel_fit *const fit =
-        roof_calibration_find_for(calibration, kernel, ROOF_STACK_VLLM, ROOF_NUMERICS_16BIT,
-                                  ROOF_QUANTIZE_NONE, w->formats.weights, &w->shape);
-    return fit == NULL || fit->plain ? NULL : fit;
-}
-
-/* If any sequence of a call has more than one query, that kernel neither puts the heads of a KV
- * head into one tile nor cuts a cache into parts (vllm-project/flash-attention,
- * csrc/flash_attn/flash_api.cpp, mha_varlen_fwd). */
-double roof_raise_beside_prompts(enum roof_kernel_limit *limit,
-                                 const struct roof_workload *workload,
-                                 const struct roof_hardware *hardware, double rate,
-                                 double expected_s)
-{
-    if (roof_kernel_of(workload) != ROOF_KERNEL_DECODE ||
-        roof_workload_numerics(workload) != ROOF_NUMERICS_16BIT ||
-        !roof_attends_in_one_kernel(hardware) || isnan(expected_s)) {
-        return 1;
-    }
-    const struct roof_kernel_fit *const decode =
-        fit_of_vllm(hardware->calibration, ROOF_KERNEL_DECODE, workload);
-    const struct roof_kernel_fit *const prefill =
-        fit_of_vllm(hardware->calibration, ROOF_KERNEL_PREFILL, workload);
-    if (decode == NULL || prefill == NULL) {
-        return 1;
-    }
-    const struct roof_kernel_task task = {
-        .workload = workload,
-        .peak = rate,
-        .bandwidth = hardware->figure[ROOF_FIGURE_BANDWIDTH].value,
-        .sms = hardware->figure[ROOF_FIGURE_SM_COUNT].value,
-        .clock = hardware->figure[ROOF_FIGURE_BOOST_CLOCK].value,
-        .l2 = hardware->figure[ROOF_FIGURE_L2].value,
-    };
-    struct roof_expected tiles = {.time_s = 0};
-    roof_expect_decode_in_tiles(&tiles, &task, decode->parameter, prefill->parameter);
-    tiles.time_s += workload->no_launch_overhead > 0 ? 0 : tiles.launch_s;
-    tiles.time_s *= workload->step_scale > 0 ? workload->step_scale : 1;
-    const double factor = tiles.time_s / expected_s;
-    if (!(factor > 1)) {
-        return 1;
-    }
-    *limit = tiles.limit;
-    return factor;
 }

@@ -11,10 +11,21 @@ enum {
 #include "predict/kernel_parameters.h"
 };
 
-/* Returns the number of keys in the window. */
+/* Returns how many of the keys of a context are in the window. */
+static double within_window(const struct roof_shape *s, double keys)
+{
+    return s->window > 0 && (double)s->window < keys ? (double)s->window : keys;
+}
+
 static double window_span(const struct roof_shape *s)
 {
-    return (double)(s->window > 0 && s->window < s->kv_len ? s->window : s->kv_len);
+    return within_window(s, (double)s->kv_len);
+}
+
+/* Tells whether each query head has a tile of its own in a kernel for decode. */
+static bool has_lone_heads(const struct roof_shape *s, const double *p)
+{
+    return p[D_ALONE] > 1 && (s->window > 0 || s->heads == s->kv_heads);
 }
 
 /* Reading the cache, the products and the limit of a lone sequence overlap; the ends do not. */
@@ -56,7 +67,7 @@ void roof_expect_decode(struct roof_expected *out, const struct roof_kernel_task
     const double l2 = p[D_L2_RATE] * t->bandwidth;
     const double memory =
         (kv * (1 - hit) + (cold ? queries : 0)) / dram + (kv * hit + (cold ? 0 : queries)) / l2;
-    const bool alone = p[D_ALONE] > 1 && (s->window > 0 || s->heads == s->kv_heads);
+    const bool alone = has_lone_heads(s, p);
     const double score = 4 * dim * (tokens + p[D_PAD_TOKENS]) / roof_share_of_peak(t, p[D_PEAK]);
     const double rows =
         alone ? (double)s->heads * p[D_ALONE] : (double)s->heads + kv_heads * p[D_PAD_HEADS];
@@ -129,8 +140,11 @@ void roof_expect_prefill(struct roof_expected *out, const struct roof_kernel_tas
                                          : ROOF_KERNEL_LIMIT_COMPUTE;
 }
 
+/* The rows of a tile of the kernel for prompts. */
+#define DECODE_TILE 64
+
 /*
- * FlashAttention 2 has one tile of 64 rows for each query head of a sequence that decodes beside
+ * FlashAttention 2 has one tile of these rows for each query head of a sequence that decodes beside
  * prompts, with one row in use, and each of them reads the keys and values by itself. The heads of
  * a KV head find these in the L2, or share them if they run at the same time.
  */
@@ -139,7 +153,6 @@ void roof_expect_decode_in_tiles(struct roof_expected *out, const struct roof_ke
 {
     const struct roof_workload *const w = t->workload;
     const struct roof_shape *const s = &w->shape;
-    const double rows = 64;
     const double batch = (double)s->batch;
     const double heads = batch * (double)s->heads;
     const double group = (double)s->heads / (double)s->kv_heads;
@@ -152,12 +165,45 @@ void roof_expect_decode_in_tiles(struct roof_expected *out, const struct roof_ke
     const double lost = 1 - roof_l2_hit(kv / (double)s->kv_heads, t->l2);
     const double memory =
         kv * (1 + lost * (group / together - 1)) / (decode[D_DRAM] * t->bandwidth);
-    const double tile = rows * tokens * scaled_score(t, prefill, dim);
+    const double tile = DECODE_TILE * tokens * scaled_score(t, prefill, dim);
     const double compute = (heads + prefill[F_WAVE] * t->sms) * tile;
     const double ends = prefill[F_BLOCK] * heads / (t->clock * t->sms);
     out->launch_s = decode[D_LAUNCH] / t->clock;
     out->time_s = roof_overlap(compute, memory, decode[D_OVERLAP]) + ends;
     out->limit = compute > memory ? ROOF_KERNEL_LIMIT_COMPUTE : ROOF_KERNEL_LIMIT_MEMORY;
+}
+
+/* A thread block walks over all keys of its sequence. The longest one begins about when the last
+ * block of equal contexts would, so the kernel ends later by the keys that it has more. */
+static double longest_keys(const struct roof_kernel_task *t, double longest)
+{
+    const struct roof_shape *const s = &t->workload->shape;
+    return within_window(s, longest) - window_span(s);
+}
+
+/* The longest block is alone in the end, and reads its keys at the rate of a lone block. A kernel
+ * that has too few blocks for all SMs cuts the caches into parts of about one length
+ * (vllm-project/flash-attention, csrc/flash_attn/flash_api.cpp, num_splits_heuristic: less than 0.8
+ * of two blocks for each SM). It does not do so if each query head has a tile of its own. */
+double roof_wait_in_decode(const struct roof_kernel_task *t, const double *decode, double longest)
+{
+    const struct roof_workload *const w = t->workload;
+    const struct roof_shape *const s = &w->shape;
+    const bool alone = has_lone_heads(s, decode);
+    const double key = 2 * (double)s->head_dim * roof_precision_bits(w->formats.kv) / 8;
+    const double read = key * t->sms / (ROOF_LONE_BLOCK * t->bandwidth);
+    if (!alone && (double)(s->batch * s->kv_heads) < 0.8 * 2 * t->sms) {
+        return 0;
+    }
+    const double score = 4 * (double)s->head_dim / roof_share_of_peak(t, decode[D_PEAK]);
+    return longest_keys(t, longest) *
+           (alone ? roof_larger(read, decode[D_ALONE] * score * t->sms) : read);
+}
+
+double roof_wait_in_tiles(const struct roof_kernel_task *t, const double *prefill, double longest)
+{
+    const double score = scaled_score(t, prefill, (double)t->workload->shape.head_dim);
+    return longest_keys(t, longest) * DECODE_TILE * score * t->sms;
 }
 
 /* --- latent attention ---------------------------------------------------------------------- */

@@ -66,7 +66,7 @@ ROOF_GEMM_PARAMETER(FEED, "feed_bytes_per_clock", 4, 400, 70, NEEDED,
                     "operands from the L2 into an SM")
 ROOF_GEMM_PARAMETER(L2_RATE, "l2_bytes_per_clock", 2, 100, 11, NEEDED,
                     "what an SM gets of data that is in the L2 already")
-ROOF_GEMM_PARAMETER(STREAM, "stream", 5.5, 5.5, 5.5, NEEDED,
+ROOF_GEMM_PARAMETER(STREAM, "stream", ROOF_LONE_BLOCK, ROOF_LONE_BLOCK, ROOF_LONE_BLOCK, NEEDED,
                     "DRAM rate of a lone thread block, in fair shares of an SM")
 ROOF_GEMM_PARAMETER(PROLOGUE, "prologue_clocks", 20, 3e4, 440, NEEDED,
                     "fill and drain of a thread block")

@@ -131,6 +131,12 @@ void roof_expect_prefill(struct roof_expected *out, const struct roof_kernel_tas
 /* Does this for sequences that decode in the kernel for prompts. */
 void roof_expect_decode_in_tiles(struct roof_expected *out, const struct roof_kernel_task *task,
                                  const double *decode, const double *prefill);
+/* Return how much later these kernels end than with equal contexts if one sequence has the longest
+ * context. */
+double roof_wait_in_decode(const struct roof_kernel_task *task, const double *decode,
+                           double longest);
+double roof_wait_in_tiles(const struct roof_kernel_task *task, const double *prefill,
+                          double longest);
 void roof_expect_mla_decode(struct roof_expected *out, const struct roof_kernel_task *task,
                             const double *parameter);
 void roof_expect_mla_prefill(struct roof_expected *out, const struct roof_kernel_task *task,

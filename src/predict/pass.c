@@ -158,9 +158,15 @@ static void end_stage(struct roof_pass *pass, const struct stage *stage,
     }
 }
 
+static bool same_part(const struct roof_step_part *a, const struct roof_step_part *b)
+{
+    return a->beside_prompts == b->beside_prompts && a->longest == b->longest &&
+           a->prompt == b->prompt;
+}
+
 static bool same_node(const struct roof_node *a, const struct roof_node *b)
 {
-    return strcmp(a->name, b->name) == 0 && a->beside_prompts == b->beside_prompts &&
+    return strcmp(a->name, b->name) == 0 && same_part(&a->part, &b->part) &&
            roof_same_workload(&a->workload, &b->workload);
 }
 
@@ -237,8 +243,8 @@ static bool is_cost_of(const struct roof_remembered *at, const struct roof_node 
 {
     const struct roof_workload *const known = &at->workload;
     const struct roof_workload *const w = &node->workload;
-    return at->beside_prompts == node->beside_prompts && known->op == w->op &&
-           known->sparse == w->sparse && memcmp(&known->shape, &w->shape, sizeof w->shape) == 0 &&
+    return same_part(&at->part, &node->part) && known->op == w->op && known->sparse == w->sparse &&
+           memcmp(&known->shape, &w->shape, sizeof w->shape) == 0 &&
            memcmp(&known->formats, formats, sizeof *formats) == 0;
 }
 
@@ -273,10 +279,12 @@ static enum roof_status recall(struct roof_remembered **out, const struct roof_n
     const struct roof_formats formats = plain_formats(w, row);
     struct roof_remembered *const at = &memo->entry[hash_of(w, row, &formats) % memo->size];
     hardware = roof_node_hardware(node, hardware);
-    if (at->hardware != hardware || !is_cost_of(at, node, &formats)) {
+    if (at->hardware != hardware || at->kernels != node->host_kernels ||
+        !is_cost_of(at, node, &formats)) {
         at->stacks = 0;
+        at->kernels = node->host_kernels;
         at->workload = *w;
-        at->beside_prompts = node->beside_prompts;
+        at->part = node->part;
         at->workload.formats = formats;
         at->hardware = hardware;
     }

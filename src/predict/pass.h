@@ -58,8 +58,9 @@ struct roof_node_cost {
 /* A cost in the memo. */
 struct roof_remembered {
     const struct roof_hardware *hardware; /* NULL: none */
+    const struct roof_hardware *kernels;  /* of the host, or NULL */
     struct roof_workload workload;
-    bool beside_prompts;
+    struct roof_step_part part;
     struct roof_node_cost cost;
     unsigned stacks; /* bits of the stacks with an expected time here */
     struct roof_expected_sum expected[ROOF_STACK_COUNT];

@@ -270,10 +270,12 @@ enum roof_status roof_request_open(struct roof_request *out, const struct roof_m
     roof_scenario_phases(&r->prefill, &r->decode, asked);
     r->decode.context = asked->prompt + asked->generate / 2;
     roof_media_encoded(&r->prefill.media); /* by a pass of its own */
+    r->uncached = roof_uncached(asked->prompt, asked->prefix_hit);
+    r->prefill.chunk = asked->chunk < r->uncached ? asked->chunk : r->uncached;
+    r->prefill.prefix_hit = 0; /* a chunk may have any context */
     TRY(roof_scenario_resolve(&r->prefill, model, error));
     TRY(roof_scenario_resolve(&r->decode, model, error));
     r->decode.held = asked->prompt + asked->generate;
-    r->uncached = roof_uncached(asked->prompt, asked->prefix_hit);
     r->cached = asked->prompt - r->uncached;
     r->chunks = (r->uncached + asked->chunk - 1) / asked->chunk;
     r->lanes = asked->pp < batch ? asked->pp : batch;
@@ -326,6 +328,7 @@ enum roof_status roof_request_step(struct roof_step_times *out, struct roof_requ
                                    const struct roof_step_shape *shape, struct roof_error *error)
 {
     r->decode.context = r->decode.held = shape->context; /* that of the drafts, too */
+    r->decode.longest = shape->longest;
     const struct roof_scenario s =
         make_step(r, shape->decoding, shape->prompts, shape->tokens, shape->prompt_context);
     struct roof_step_times times[ROOF_STACK_COUNT];

@@ -88,6 +88,7 @@ enum roof_status roof_phase_run(struct roof_phase_times *out, const struct roof_
 struct roof_step_shape {
     int64_t decoding;
     int64_t context;        /* of each sequence that decodes, the new token included */
+    int64_t longest;        /* if `context` is their mean; 0: all are equal */
     int64_t prompts;        /* 0: none */
     int64_t tokens;         /* of each chunk */
     int64_t prompt_context; /* at the end of each chunk */

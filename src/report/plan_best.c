@@ -70,13 +70,15 @@ static void put_expected(struct roof_text *out, const struct roof_plan *plan, co
 
 /* Writes the times of the best plan if they are bounds, and why. */
 static void put_bounds(struct roof_text *out, const struct roof_plan *plan,
-                       const struct roof_hardware *hardware, const char *note)
+                       const struct roof_plan_problem *problem, const char *note)
 {
-    char why[ROOF_UNEXPECTED_SIZE];
+    char text[ROOF_UNEXPECTED_SIZE];
     const size_t line = out->length;
-    if (plan->offload != ROOF_OFFLOAD_NONE) {
-        roof_text_put(out, "  expected:    -, " ROOF_UNEXPECTED_HOST "\n");
-    } else if (roof_unexpected_device(why, hardware) != NULL) {
+    const char *const why =
+        plan->offload != ROOF_OFFLOAD_NONE
+            ? "prompts copy the host's weights over a link that was not measured"
+            : roof_unexpected_device(text, problem->hardware[plan->hardware]);
+    if (why != NULL) {
         roof_text_printf(out, "  expected:    -, %s", why);
         roof_text_fold(out, line, 15);
         roof_text_put(out, "\n");
@@ -404,7 +406,7 @@ void roof_plan_put_best(struct roof_text *out, const struct roof_plans *plans,
     roof_text_printf(out, "  engines:     %s\n",
                      *row.engines == '\0' ? ROOF_PLAN_NO_ENGINE : row.engines);
     if (bound) {
-        put_bounds(out, plan, problem->hardware[plan->hardware], note);
+        put_bounds(out, plan, problem, note);
     } else {
         put_expected(out, plan, note);
     }

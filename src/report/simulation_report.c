@@ -141,6 +141,12 @@ static void put_capacity(struct roof_text *out, const struct roof_simulation_row
     } else {
         roof_text_printf(out, "; above it, %s is too long\n", row->max_rate_limit);
     }
+    if (!isnan(row->max_rate_factor)) {
+        put_line(out, "rate of the trace",
+                 roof_format_short(rate, row->max_rate / row->max_rate_factor));
+        roof_text_printf(out, " requests/s; the greatest is %.3g times that\n",
+                         row->max_rate_factor);
+    }
     for (size_t i = 0; i < row->raises; i++) {
         const struct roof_raise *const raise = &row->raise[i];
         char name[ROOF_INPUT_NAME_SIZE];
@@ -279,9 +285,8 @@ static void put_load(struct roof_text *out, const struct roof_simulation_row *ro
                  "the error of the step times; first tokens of real engines came later\n");
     }
     if (s->rejected > 0) {
-        roof_text_printf(out,
-                         "  %-20s %" PRIu64 " requests that are larger than the whole KV cache\n",
-                         "turned away", s->rejected);
+        roof_text_printf(out, "  %-20s %" PRIu64 " request%s larger than the whole KV cache\n",
+                         "turned away", s->rejected, s->rejected == 1 ? "" : "s");
     }
 }
 

@@ -62,11 +62,10 @@ static enum roof_status try_rate(struct search *s, double rate, bool *kept,
                                  struct roof_error *error)
 {
     struct roof_simulation_inputs inputs = *s->inputs;
-    struct roof_arrivals arrivals = *s->inputs->arrivals;
+    struct roof_arrivals arrivals;
     struct roof_simulation result;
     struct point point = {.rate = rate};
-    arrivals.rate = rate;
-    inputs.arrivals = &arrivals;
+    roof_simulation_set_rate(&inputs, &arrivals, rate);
     inputs.requests = s->requests;
     inputs.keep = false;
     s->out->runs++;

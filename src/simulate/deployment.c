@@ -74,10 +74,12 @@ static enum roof_status open_table(struct roof_step_table **out, struct roof_req
     if (roof_has_media(&d->scenario)) {
         TRY(roof_step_table_encode(*out, error));
     }
-    return !d->bound && d->scenario.common.stack == ROOF_STACK_VLLM &&
-                   roof_attends_in_one_kernel(d->hardware)
-               ? roof_step_table_beside(*out, error)
-               : ROOF_OK;
+    if (d->bound || d->scenario.common.stack != ROOF_STACK_VLLM ||
+        !roof_attends_in_one_kernel(d->hardware)) {
+        return ROOF_OK;
+    }
+    TRY(roof_step_table_beside(*out, error));
+    return roof_step_table_longest(*out, error);
 }
 
 static enum roof_status open_parts(struct roof_deployment *d, struct roof_error *error)

@@ -21,6 +21,7 @@ struct prompts {
     double encoded;  /* prompts whose images are encoded */
     double decoding; /* sequences that arrived with their cache and decode at once */
     double decode_contexts;
+    double decode_longest;
     bool preempted;
     bool memory; /* the cache has no room for more */
 };
@@ -28,6 +29,12 @@ struct prompts {
 static int64_t least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
+}
+
+/* This avoids fmax, a call that takes as long as the rest of a step. */
+static inline double later(double a, double b)
+{
+    return a > b ? a : b;
 }
 
 /* Names the whole blocks of a prompt that are being computed, frees those that another sequence
@@ -55,6 +62,7 @@ static enum roof_status add_chunk(struct roof_scheduler *s, struct group *g, str
     if (q->request.has_cache) { /* it computes one token, as a sequence that decodes */
         p->decoding++;
         p->decode_contexts += (double)(q->prefilled + tokens);
+        p->decode_longest = later(p->decode_longest, (double)(q->prefilled + tokens));
         p->budget -= s->limits.budget_has_decode ? tokens : 0;
     } else {
         p->contexts += (double)tokens * ((double)q->prefilled + ((double)tokens + 1) / 2);
@@ -68,12 +76,6 @@ static enum roof_status add_chunk(struct roof_scheduler *s, struct group *g, str
         g->complete[g->completes++] = number;
     }
     return s->cache == NULL ? ROOF_OK : name_blocks(s, q, error);
-}
-
-/* This avoids fmax, a call that takes as long as the rest of a step. */
-static inline double later(double a, double b)
-{
-    return a > b ? a : b;
 }
 
 /* Returns the last admitted sequence that a group may preempt: one of its own, or the partly
@@ -391,6 +393,9 @@ static enum roof_status load_step(struct roof_step_load *out, struct roof_schedu
     const double contexts = out->decoding > 0 ? g->contexts : 0;
     out->decoding += p.decoding;
     out->context = out->decoding > 0 ? (contexts + p.decode_contexts) / out->decoding : 0;
+    out->longest = s->waits ? later(out->decoding > p.decoding ? roof_sequences_longest(s, g) : 0,
+                                    p.decode_longest)
+                            : 0;
     out->tokens = (double)p.tokens;
     out->prompt_context = p.tokens > 0 ? p.contexts / out->tokens : 0;
     out->encoded = p.encoded;
@@ -439,8 +444,9 @@ static void run_alike(struct roof_scheduler *s, const struct prompts *p, double 
 {
     struct group *const g = s->group;
     struct roof_scheduler_sums sums = s->sums;
-    struct roof_step_line line = {.high = 0};
+    struct roof_step_lines lines = {.decode = {.high = 0}};
     const double decoding = (double)g->decoding;
+    double longest = roof_sequences_longest(s, g);
     const double running = (double)s->running;
     const double waiting = (double)s->queue.count;
     const int64_t last = end_at(s, g, 0) - 1;
@@ -454,17 +460,20 @@ static void run_alike(struct roof_scheduler *s, const struct prompts *p, double 
         const double context = contexts / decoding;
         const int64_t blocks =
             s->limits.blocks > 0 ? g->boundary[round & (ROOF_BLOCK_TOKENS - 1)] : 0;
-        if (blocks > s->free ||
-            (context >= line.high && !roof_step_line_find(&line, s->table, decoding, context))) {
+        const struct roof_step_load load = {
+            .decoding = decoding, .context = context, .longest = longest};
+        if (blocks > s->free || (!roof_step_lines_have(&lines, context, longest) &&
+                                 !roof_step_lines_find(&lines, s->table, &load))) {
             break;
         }
-        const double time = roof_step_line_time(&line, context) * s->limits.scale;
+        const double time = roof_step_lines_time(&lines, context, longest) * s->limits.scale;
         s->free -= blocks;
         add_to_sums(&sums, time, running, waiting, (double)(s->limits.blocks - s->free));
         limited += time;
         began = clock;
         clock += time;
         contexts += decoding;
+        longest++;
     }
     if (round == g->round) {
         return;
@@ -625,79 +634,7 @@ enum roof_status roof_scheduler_run(struct roof_scheduler *s, double until_s,
     return ROOF_OK;
 }
 
-/* --- life ---------------------------------------------------------------------------------- */
-
-static enum roof_status allocate(struct roof_scheduler *s, struct roof_error *error)
-{
-    const size_t most = (size_t)s->limits.sequences;
-    bool all = true;
-    s->sequence = calloc(most, sizeof *s->sequence);
-    s->spare = calloc(most, sizeof *s->spare);
-    s->group = calloc(s->stages, sizeof *s->group);
-    s->free_s = calloc(s->stages, sizeof *s->free_s);
-    s->flight = calloc(s->stages, sizeof *s->flight);
-    for (size_t i = 0; i < s->stages && s->group != NULL; i++) {
-        s->group[i].heap = calloc(most, sizeof *s->group->heap);
-        s->group[i].complete = calloc(most, sizeof *s->group->complete);
-        all = all && s->group[i].heap != NULL && s->group[i].complete != NULL;
-    }
-    if (s->sequence == NULL || s->spare == NULL || s->group == NULL || s->free_s == NULL ||
-        s->flight == NULL || !all) {
-        return roof_no_memory(error);
-    }
-    for (size_t i = 0; i < most; i++) {
-        s->spare[s->spares++] = most - 1 - i;
-    }
-    return ROOF_OK;
-}
-
-enum roof_status roof_scheduler_open(struct roof_scheduler **out,
-                                     const struct roof_scheduler_limits *limits,
-                                     struct roof_step_table *table, roof_on_served *on_served,
-                                     void *context, struct roof_error *error)
-{
-    struct roof_scheduler *const s = calloc(1, sizeof *s);
-    *out = NULL;
-    if (s == NULL) {
-        return roof_no_memory(error);
-    }
-    s->limits = *limits;
-    s->table = table;
-    s->on_served = on_served;
-    s->context = context;
-    s->last = s->partial = NONE;
-    s->stages = limits->stages > 1 ? (size_t)limits->stages : 1;
-    s->blocks = s->free = limits->blocks > 0 ? limits->blocks : INT64_MAX / 2;
-    enum roof_status status = allocate(s, error);
-    if (status == ROOF_OK && limits->part_blocks > 0) {
-        status = roof_prefix_cache_open(&s->cache, limits->part_blocks, limits->sequences, error);
-    }
-    if (status != ROOF_OK) {
-        roof_scheduler_free(s);
-        return status;
-    }
-    *out = s;
-    return ROOF_OK;
-}
-
-void roof_scheduler_free(struct roof_scheduler *s)
-{
-    if (s == NULL) {
-        return;
-    }
-    for (size_t i = 0; i < s->stages && s->group != NULL; i++) {
-        free(s->group[i].heap);
-        free(s->group[i].complete);
-    }
-    free(s->group);
-    free(s->sequence);
-    free(s->spare);
-    free(s->free_s);
-    free(s->flight);
-    free(s->queue.request);
-    roof_prefix_cache_free(s->cache);
-    free(s);
-}
+/* --- requests ------------------------------------------------------------------------------- */
 
 bool roof_scheduler_fits(const struct roof_scheduler *s, int64_t prompt, int64_t generate)
 {

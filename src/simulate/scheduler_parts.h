@@ -31,8 +31,10 @@ struct group {
     size_t decoding;
     size_t *complete; /* the sequences whose prompts end in the step */
     size_t completes;
-    int64_t round;                       /* number of steps so far with decoding sequences */
-    double contexts;                     /* sum over all sequences in the next decode step */
+    int64_t round;   /* number of steps so far with decoding sequences */
+    double contexts; /* sum over all sequences in the next decode step */
+    int64_t ahead;   /* the greatest number by which the tokens of a sequence exceed the round, if
+                        steps wait for the longest context */
     int64_t boundary[ROOF_BLOCK_TOKENS]; /* number of sequences that need a block in round r, by r
                                             mod 16 */
     bool rests;                          /* its sequences do not decode in the current step */
@@ -50,6 +52,7 @@ struct now {
 struct roof_scheduler {
     struct roof_scheduler_limits limits;
     struct roof_step_table *table;
+    bool waits; /* steps wait for the longest context */
     roof_on_served *on_served;
     void *context;
     struct roof_scheduler_sums sums;
@@ -121,6 +124,10 @@ static inline int64_t blocks_lacking(const struct roof_scheduler *s, const struc
 {
     return blocks_of(q->prefilled + q->made + 1 + s->limits.drafts.tokens) - q->room;
 }
+
+/* Returns the longest context of the decoding sequences of a group in its next step, if steps wait
+ * for it; otherwise 0. */
+double roof_sequences_longest(const struct roof_scheduler *s, const struct group *g);
 
 /* Updates which requests the next step knows. An idle engine waits for requests; an engine that
  * works ahead scheduled this step when the previous one began. */

@@ -68,6 +68,41 @@ static size_t boundary_of(const struct sequence *q)
     return (size_t)((q->begun - q->prefilled) & (ROOF_BLOCK_TOKENS - 1));
 }
 
+/* --- the longest context ------------------------------------------------------------------- */
+
+/* Returns how far a decoding sequence is ahead of the rounds of its group, which does not change:
+ * each round adds a token. */
+static int64_t ahead_of(const struct sequence *q)
+{
+    return q->prefilled - q->begun;
+}
+
+/* Finds the sequence that is furthest ahead. */
+static void find_ahead(const struct roof_scheduler *s, struct group *g)
+{
+    g->ahead = INT64_MIN;
+    for (size_t i = 0; i < g->decoding; i++) {
+        const int64_t ahead = ahead_of(&s->sequence[g->heap[i]]);
+        g->ahead = ahead > g->ahead ? ahead : g->ahead;
+    }
+}
+
+double roof_sequences_longest(const struct roof_scheduler *s, const struct group *g)
+{
+    int64_t longest = 0;
+    if (!s->waits || g->decoding == 0) {
+        return 0;
+    }
+    if (s->limits.drafts.tokens == 0) {
+        return (double)(g->ahead + g->round + 1);
+    }
+    for (size_t i = 0; i < g->decoding; i++) {
+        const int64_t tokens = held(s, &s->sequence[g->heap[i]]);
+        longest = tokens > longest ? tokens : longest;
+    }
+    return (double)(longest + 1);
+}
+
 /* --- sequences ----------------------------------------------------------------------------- */
 
 void roof_sequences_settle(struct roof_scheduler *s)
@@ -90,6 +125,9 @@ static void release(struct roof_scheduler *s, size_t number)
         g->contexts -= (double)(tokens + 1);
         g->boundary[boundary_of(q)]--;
         remove_from_heap(s, g, number);
+        if (s->waits && ahead_of(q) == g->ahead) {
+            find_ahead(s, g);
+        }
     }
     if (q->before != NONE) {
         s->sequence[q->before].after = q->after;
@@ -144,6 +182,7 @@ void roof_sequence_decode(struct roof_scheduler *s, size_t number)
     g->boundary[boundary_of(q)]++;
     place(s, g, g->decoding++, number);
     sift_up(s, g, g->decoding - 1);
+    g->ahead = g->decoding == 1 || ahead_of(q) > g->ahead ? ahead_of(q) : g->ahead;
 }
 
 size_t roof_sequence_admit(struct roof_scheduler *s, int64_t cached)

@@ -123,6 +123,18 @@ static void shorten(struct roof_arrival *arrival, const struct run *run)
     }
 }
 
+void roof_simulation_set_rate(struct roof_simulation_inputs *inputs, struct roof_arrivals *arrivals,
+                              double rate)
+{
+    if (inputs->arrivals == NULL) {
+        inputs->trace_scale = inputs->trace_rate / rate;
+        return;
+    }
+    *arrivals = *inputs->arrivals;
+    arrivals->rate = rate;
+    inputs->arrivals = arrivals;
+}
+
 /* Draws or reads the next request; a closed loop ignores its time. */
 static enum roof_status take_arrival(struct roof_arrival *out, struct run *run,
                                      struct roof_error *error)
@@ -148,6 +160,7 @@ static enum roof_status next_arrival(struct roof_arrival *out, struct run *run,
 {
     const int64_t least = run->inputs->least_prompt;
     TRY(take_arrival(out, run, error));
+    out->time_s *= run->inputs->trace_scale > 0 ? run->inputs->trace_scale : 1;
     out->prompt = out->prompt > least ? out->prompt : least;
     return ROOF_OK;
 }

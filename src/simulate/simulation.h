@@ -38,9 +38,11 @@ struct roof_simulation_inputs {
     const struct roof_prefills *prefills; /* NULL: all copies are of one kind */
     enum roof_router router;
     int64_t least_prompt; /* the tokens of images per prompt; shorter prompts are raised to this */
-    const struct roof_arrivals *arrivals;     /* random requests; not used with a trace */
+    const struct roof_arrivals *arrivals;     /* random requests; NULL with a trace */
     const struct roof_arrival *trace;         /* requests in memory; NULL: there are none */
     const struct roof_request_source *source; /* NULL: no requests are read during the simulation */
+    double trace_rate;                        /* arrivals per second of a trace, as it is */
+    double trace_scale;                       /* factor of its times; 0: 1 */
     uint64_t requests;                        /* number of requests */
     uint64_t concurrency;                     /* closed loop: requests in flight; 0: an open loop */
     uint64_t seed;
@@ -94,6 +96,11 @@ struct roof_simulation {
     struct roof_served *served; /* each request by its number, if kept; owned */
     uint64_t served_count;
 };
+
+/* Makes the requests of a simulation arrive at a rate: random ones by *arrivals, which must last as
+ * long as the inputs, and those of a trace by a factor of its times. */
+void roof_simulation_set_rate(struct roof_simulation_inputs *inputs, struct roof_arrivals *arrivals,
+                              double rate);
 
 /* Runs a simulation. The caller releases *out by roof_simulation_free, even after a failure. */
 enum roof_status roof_simulate(struct roof_simulation *out,

@@ -110,6 +110,7 @@ static const struct roof_field simulation_fields[] = {
     {.key = "max_rate_per_s", NUMBER(max_rate, NONE)},
     {.key = "max_rate_low_per_s", NUMBER(max_rate_low, NONE)},
     {.key = "max_rate_high_per_s", NUMBER(max_rate_high, NONE)},
+    {.key = "max_rate_factor", NUMBER(max_rate_factor, NONE)},
     {.key = "max_rate_limit", .type = ROOF_TYPE_TEXT, AT(max_rate_limit)},
     {.key = "rate_per_s", NUMBER(result.rate, NONE), .width = 10},
     {.key = "completed_per_s", NUMBER(result.completed_per_s, NONE)},

@@ -31,6 +31,7 @@ struct roof_simulation_row {
     double max_rate; /* the greatest rate within the limits, and its interval; NAN: not searched */
     double max_rate_low;
     double max_rate_high;
+    double max_rate_factor;                   /* that rate / the rate of the trace; NAN: no trace */
     const char *max_rate_limit;               /* the latency whose limit a higher rate misses */
     struct roof_raise raise[ROOF_RAISES_MAX]; /* changes that would raise the greatest rate */
     size_t raises;

@@ -81,8 +81,10 @@ struct roof_step_table {
     struct grid decode;
     struct grid prefill;
     struct grid shared;
-    struct grid beside; /* the time that decode contexts add in steps with prompts; or no cells */
-    struct grid encode; /* the time to encode the images of prompts; or no cells */
+    struct grid beside;  /* the time that decode contexts add in steps with prompts; or no cells */
+    struct grid wait[2]; /* the time in which decode steps, and steps with prompts, wait for a
+                            context above 1; or no cells */
+    struct grid encode;  /* the time to encode the images of prompts; or no cells */
 };
 
 static enum roof_status open_grid(struct grid *out, int row_bits, int column_bits,
@@ -134,6 +136,8 @@ void roof_step_table_free(struct roof_step_table *table)
         free(table->prefill.cell);
         free(table->shared.cell);
         free(table->beside.cell);
+        free(table->wait[0].cell);
+        free(table->wait[1].cell);
         free(table->encode.cell);
         free(table);
     }
@@ -149,6 +153,17 @@ void roof_step_table_pin(struct roof_step_table *table, int64_t tokens)
 enum roof_status roof_step_table_beside(struct roof_step_table *table, struct roof_error *error)
 {
     return open_grid(&table->beside, COUNT_BITS, CONTEXT_BITS, error);
+}
+
+enum roof_status roof_step_table_longest(struct roof_step_table *table, struct roof_error *error)
+{
+    TRY(open_grid(&table->wait[0], COUNT_BITS, CONTEXT_BITS, error));
+    return open_grid(&table->wait[1], COUNT_BITS, CONTEXT_BITS, error);
+}
+
+bool roof_step_table_waits(const struct roof_step_table *table)
+{
+    return table->wait[1].cell != NULL;
 }
 
 enum roof_status roof_step_table_encode(struct roof_step_table *table, struct roof_error *error)
@@ -222,6 +237,20 @@ static enum roof_status fill_beside(double *out, struct roof_step_table *t, doub
     return ROOF_OK;
 }
 
+/* Computes how much longer a step is in which one context is longer than 1 and the others are 1. */
+static enum roof_status fill_wait(double *out, struct roof_step_table *t, double decoding,
+                                  double longest, bool beside, struct roof_error *error)
+{
+    struct roof_step_load load = {
+        .decoding = decoding, .context = 1, .tokens = beside, .prompt_context = beside};
+    double equal = 0;
+    TRY(t->source(&equal, t->context, &load, error));
+    load.longest = longest;
+    TRY(t->source(out, t->context, &load, error));
+    *out -= equal;
+    return ROOF_OK;
+}
+
 /* Fills a cell of a table. */
 static enum roof_status fill(struct roof_step_table *t, const struct grid *grid, size_t row,
                              size_t column, struct roof_error *error)
@@ -235,6 +264,9 @@ static enum roof_status fill(struct roof_step_table *t, const struct grid *grid,
     }
     if (grid == &t->beside) {
         return fill_beside(cell, t, count, other, error);
+    }
+    if (grid == &t->wait[0] || grid == &t->wait[1]) {
+        return fill_wait(cell, t, count, other, grid == &t->wait[1], error);
     }
     struct roof_step_load load = {.tokens = count, .prompt_context = other};
     if (grid == &t->decode) {
@@ -266,6 +298,20 @@ static enum roof_status add(double *sum, struct roof_step_table *t, const struct
     return ROOF_OK;
 }
 
+/* Adds the time in which a step waits for its longest context. */
+static enum roof_status add_wait(double *sum, struct roof_step_table *t,
+                                 const struct roof_step_load *load, struct roof_error *error)
+{
+    const struct grid *const grid = &t->wait[load->tokens > 0 ? 1 : 0];
+    const struct place row = place_of(load->decoding, COUNT_BITS);
+    double longest = 0;
+    double mean = 0;
+    TRY(add(&longest, t, grid, row, place_of(load->longest, CONTEXT_BITS), error));
+    TRY(add(&mean, t, grid, row, place_of(load->context, CONTEXT_BITS), error));
+    *sum += longest - mean;
+    return ROOF_OK;
+}
+
 enum roof_status roof_step_time(double *out_s, struct roof_step_table *table,
                                 const struct roof_step_load *load, struct roof_error *error)
 {
@@ -275,6 +321,9 @@ enum roof_status roof_step_time(double *out_s, struct roof_step_table *table,
         decoding = place_of(load->decoding, COUNT_BITS);
         TRY(add(&sum, table, &table->decode, decoding, place_of(load->context, CONTEXT_BITS),
                 error));
+    }
+    if (load->longest > 0 && load->decoding > 0 && roof_step_table_waits(table)) {
+        TRY(add_wait(&sum, table, load, error));
     }
     if (load->tokens > 0) {
         const struct place tokens = place_of_tokens(table, load->tokens);
@@ -296,13 +345,10 @@ enum roof_status roof_step_time(double *out_s, struct roof_step_table *table,
     return ROOF_OK;
 }
 
-bool roof_step_line_find(struct roof_step_line *out, const struct roof_step_table *table,
-                         double decoding, double context)
+/* Finds a line of a table; false if its cells are not all predicted. */
+static bool find_line(struct roof_step_line *out, const struct grid *grid, double decoding,
+                      double context)
 {
-    const struct grid *const grid = &table->decode;
-    if (context < 1 << CONTEXT_BITS) {
-        return false; /* neighbouring points differ by 1 */
-    }
     const struct place row = place_of(decoding, COUNT_BITS);
     const size_t column = place_of(context, CONTEXT_BITS).point;
     const double *const upper = grid->cell + row.point * grid->columns + column;
@@ -313,6 +359,18 @@ bool roof_step_line_find(struct roof_step_line *out, const struct roof_step_tabl
                                    .cell = {upper[0], upper[1], lower[0], lower[1]}};
     out->per_context = 1 / (out->high - out->low);
     return !isnan(upper[0] + upper[1] + lower[0] + lower[1]);
+}
+
+bool roof_step_lines_find(struct roof_step_lines *out, const struct roof_step_table *table,
+                          const struct roof_step_load *load)
+{
+    if (load->context < 1 << CONTEXT_BITS) {
+        return false; /* neighbouring points differ by 1 */
+    }
+    out->waits = roof_step_table_waits(table);
+    return find_line(&out->decode, &table->decode, load->decoding, load->context) &&
+           (!out->waits || (find_line(&out->wait, table->wait, load->decoding, load->context) &&
+                            find_line(&out->longest, table->wait, load->decoding, load->longest)));
 }
 
 /* --- the steps of a request ---------------------------------------------------------------- */
@@ -348,6 +406,9 @@ enum roof_status roof_request_steps(double *out_s, void *context, const struct r
     struct roof_step_shape shape = {.decoding = (int64_t)load->decoding,
                                     .context =
                                         context_within(&steps->request->asked, load->context)};
+    if (load->longest > 0) {
+        shape.longest = context_within(&steps->request->asked, load->longest);
+    }
     if (load->encoded > 0) {
         TRY(roof_request_encoding(&times, steps->request,
                                   (int64_t)load->encoded * steps->request->asked.pp, error));

@@ -5,9 +5,10 @@
  * context k, takes s(D, c, h, k) = decode(D, c) + prefill(h, k) + shared(D, h): products work on
  * all tokens together, each kind of sequence has a separate attention, and `shared` is the saving
  * of D and h from shared weights. If attention of decoding sequences differs in steps with prompts,
- * beside(D, c) is added to steps of both kinds. Each of these is a table over two axes with linear
- * interpolation, whose cells are predicted at first use: docs/simulation.md. A step that encodes
- * the images of p prompts takes encode(p) more. */
+ * beside(D, c) is added to steps of both kinds. If it waits for the longest context L, the time
+ * wait(D, L) - wait(D, c) is added, with another table in steps with prompts. Each of these is a
+ * table over two axes with linear interpolation, whose cells are predicted at first use:
+ * docs/simulation.md. A step that encodes the images of p prompts takes encode(p) more. */
 #ifndef ROOF_SIMULATE_STEP_TABLE_H
 #define ROOF_SIMULATE_STEP_TABLE_H
 
@@ -17,6 +18,7 @@
 struct roof_step_load {
     double decoding;
     double context;        /* mean of the decoding sequences, including the new token */
+    double longest;        /* of these contexts; 0: all are equal */
     double tokens;         /* prompt tokens */
     double prompt_context; /* mean number of tokens up to and including each of these */
     double encoded;        /* prompts whose images are encoded */
@@ -42,6 +44,11 @@ void roof_step_table_pin(struct roof_step_table *table, int64_t tokens);
 /* Sets another time for decode contexts in steps that also have prompt tokens. */
 enum roof_status roof_step_table_beside(struct roof_step_table *table, struct roof_error *error);
 
+/* Adds the time in which steps wait for the longest context. */
+enum roof_status roof_step_table_longest(struct roof_step_table *table, struct roof_error *error);
+/* Tells whether steps wait for it; otherwise it has no effect. */
+bool roof_step_table_waits(const struct roof_step_table *table);
+
 /* Sets the time that steps take to encode images; otherwise it is 0. */
 enum roof_status roof_step_table_encode(struct roof_step_table *table, struct roof_error *error);
 
@@ -51,8 +58,7 @@ enum roof_status roof_step_table_encode(struct roof_step_table *table, struct ro
 enum roof_status roof_step_time(double *out_s, struct roof_step_table *table,
                                 const struct roof_step_load *load, struct roof_error *error);
 
-/* The times of decode steps with a fixed number of sequences, at contexts between two points of the
- * table. */
+/* A line of a table: the times of a fixed number of sequences, at contexts between two points. */
 struct roof_step_line {
     double low; /* the least and the greatest context */
     double high;
@@ -61,12 +67,19 @@ struct roof_step_line {
     double cell[4];
 };
 
-/* Finds the line of a step; false if its cells are not all predicted, or if it has too few contexts
- * to pay off. */
-bool roof_step_line_find(struct roof_step_line *out, const struct roof_step_table *table,
-                         double decoding, double context);
+/* The times of decode steps with a fixed number of sequences, whose contexts all grow. */
+struct roof_step_lines {
+    struct roof_step_line decode;
+    struct roof_step_line wait;    /* at the mean context */
+    struct roof_step_line longest; /* at the longest one */
+    bool waits;                    /* the last two have an effect */
+};
 
-/* Returns the result of roof_step_time, to the last bit, for a context of the line. */
+/* Finds the lines of a step; false if their cells are not all predicted, or if they have too few
+ * contexts to pay off. */
+bool roof_step_lines_find(struct roof_step_lines *out, const struct roof_step_table *table,
+                          const struct roof_step_load *load);
+
 static inline double roof_step_line_time(const struct roof_step_line *line, double context)
 {
     const double right = (context - line->low) * line->per_context;
@@ -76,6 +89,23 @@ static inline double roof_step_line_time(const struct roof_step_line *line, doub
     sum += up * right * line->cell[1];
     sum += line->row_part * left * line->cell[2];
     return sum + line->row_part * right * line->cell[3];
+}
+
+/* Tells whether contexts are on lines that were found for lesser ones. */
+static inline bool roof_step_lines_have(const struct roof_step_lines *lines, double context,
+                                        double longest)
+{
+    return context < lines->decode.high && (!lines->waits || longest < lines->longest.high);
+}
+
+/* Returns the result of roof_step_time, to the last bit, for contexts of the lines. */
+static inline double roof_step_lines_time(const struct roof_step_lines *lines, double context,
+                                          double longest)
+{
+    const double time = roof_step_line_time(&lines->decode, context);
+    return lines->waits ? time + (roof_step_line_time(&lines->longest, longest) -
+                                  roof_step_line_time(&lines->wait, context))
+                        : time;
 }
 
 /* Returns the number of predicted steps so far. */

@@ -25,7 +25,8 @@
 /* The meaning of a column. */
 enum role { TIME, PROMPT, GENERATE, QUEUED, FIRST, LAST, ROLES };
 
-/* Names of columns. A name only counts if no earlier name of its role is present. */
+/* Names of columns. A name only counts if no earlier name of its role is present. The error of a
+ * missing column lists them. */
 static const struct {
     const char *name;
     enum role role;
@@ -51,6 +52,14 @@ static const struct {
     {"Request tokens", PROMPT, 1}, /* BurstGPT */
     {"Response tokens", GENERATE, 1},
     {"timestamp", TIME, 1},
+    {"time", TIME, 1}, /* other words for them */
+    {"input_tokens", PROMPT, 1},
+    {"output_tokens", GENERATE, 1},
+    {"prompt_tokens", PROMPT, 1},
+    {"completion_tokens", GENERATE, 1},
+    {"prompt_len", PROMPT, 1},
+    {"output_len", GENERATE, 1},
+    {"input_len", PROMPT, 1},
 };
 
 /* The file and the current line. */
@@ -243,6 +252,25 @@ static enum roof_status check_ids(const struct roof_trace_reader *r, int64_t pro
     return ROOF_OK;
 }
 
+/* Says which columns would have what a request lacks. */
+static enum roof_status missing(const struct roof_trace_reader *r, enum role role,
+                                struct roof_error *error)
+{
+    static const char *const what[] = {[TIME] = "time",
+                                       [PROMPT] = "number of prompt tokens",
+                                       [GENERATE] = "number of generated tokens"};
+    const char *before = ", in a column named ";
+    (void)roof_error_at(error, ROOF_INVALID, r->csv.name, r->csv.line, 0, "a request needs a %s",
+                        what[role]);
+    for (size_t i = 0; i < COUNT(columns); i++) {
+        if (columns[i].role == role) {
+            roof_error_append(error, "%s%s", before, columns[i].name);
+            before = ", ";
+        }
+    }
+    return ROOF_INVALID;
+}
+
 /* Makes the request of a line; *full is false for one without tokens. A request that an engine
  * measured arrives when it was queued there. */
 static enum roof_status make_request(struct roof_traced *out, bool *full,
@@ -251,14 +279,7 @@ static enum roof_status make_request(struct roof_traced *out, bool *full,
     const double *const v = r->value;
     const double time = isnan(v[QUEUED]) ? v[TIME] : v[QUEUED];
     if (isnan(time) || isnan(v[PROMPT]) || isnan(v[GENERATE])) {
-        return roof_error_at(error, ROOF_INVALID, r->csv.name, r->csv.line, 0,
-                             "a request needs a %s, in a column such as %s",
-                             isnan(time)        ? "time"
-                             : isnan(v[PROMPT]) ? "number of prompt tokens"
-                                                : "number of generated tokens",
-                             isnan(time)        ? "arrival_s or TIMESTAMP"
-                             : isnan(v[PROMPT]) ? "prompt or ContextTokens"
-                                                : "generate or GeneratedTokens");
+        return missing(r, isnan(time) ? TIME : isnan(v[PROMPT]) ? PROMPT : GENERATE, error);
     }
     *full = v[PROMPT] >= 1 && v[GENERATE] >= 1;
     if (!*full) {

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The scheduler of `simulate` written a second time, from docs/simulation.md: small random traces,
-request by request. simulation.py PROGRAM DATA --cases N --seed S; DATA is not read."""
+request by request. simulation.py PROGRAM DATA --cases N --seed S. DATA has the calibration of a
+device on which steps wait for the longest context."""
 import csv
 import io
 import itertools
@@ -17,6 +18,12 @@ BLOCK = 16
 MODEL, DEVICE = "llama-3-8b", "h100-sxm"
 DRAFTER = "llama-3.2-1b"
 SHARED_CONTEXT = 1024
+# A device with FlashAttention 2 whose caches are cut into parts only below 6 sequences, and which
+# has the memory of the other one.
+WAITING = "rtx-pro-6000"
+FIGURES = {"sm_count": 30, "memory_capacity_bytes": 80 * 2**30, "bandwidth_gb_s": 1500,
+           "boost_clock_mhz": 2000}
+LAYERS, KV_HEADS, HEAD_DIM, ELEMENT = 32, 8, 128, 2
 
 
 def nearest(x):
@@ -54,21 +61,54 @@ def accepted(case, request):
     return count
 
 
+class Waits:
+    """How much longer attention takes whose sequences have contexts of different lengths:
+    docs/accuracy.md, for heads that share tiles."""
+
+    def __init__(self, program, data):
+        with open(os.path.join(data, "calibration", f"{WAITING}.json"), encoding="utf-8") as file:
+            fits = json.load(file)["fits"]
+        p = next(fit["parameters"] for fit in fits if (fit["kernel"], fit["stack"], fit["numerics"])
+                 == ("prefill", "vllm", "16bit"))
+        peak = program.records(["gemm"], [{"m": 1, "n": 1, "k": 1, "hardware": WAITING}],
+                               device_options(True))[0]["peak_tflops"] * 1e12
+        sms, clock = FIGURES["sm_count"], FIGURES["boost_clock_mhz"] * 1e6
+        score = 4 * HEAD_DIM / (p["peak"] * peak) + p["exp_clocks"] / (clock * sms)
+        self.tiles = 64 * score * sms
+        self.alone = 2 * HEAD_DIM * ELEMENT * sms / (5.5 * FIGURES["bandwidth_gb_s"] * 1e9)
+        self.whole = 0.8 * 2 * sms / KV_HEADS  # sequences from which on caches are whole
+
+    def point(self, decoding, longest, tokens):
+        """Of whole numbers, in seconds for all layers."""
+        rate = self.tiles if tokens else self.alone if decoding >= self.whole else 0
+        return LAYERS * (longest - 1) * rate
+
+    def time(self, decoding, context, longest, tokens):
+        """Between points each table is a line in both numbers."""
+        return sum(weight * share * (self.point(d, x, tokens) if x > 0 else 0)
+                   for d, share in around(decoding, 8)
+                   for sign, at in ((1, longest), (-1, context))
+                   for x, weight in ((x, sign * part) for x, part in around(at, 2)))
+
+
 class Steps:
     """The times of steps in a pipeline of so many stages: points are predicted, and kept. With
     drafts, all tokens of a sequence that decodes are in the products of a step, and the model that
     drafts takes steps of its own."""
 
-    def __init__(self, program, by, stages, link=None, drafts=0, drafter=False):
+    def __init__(self, program, by, stages, link=None, drafts=0, drafter=False, waits=None):
         self.program, self.stages, self.known = program, stages, {}
         self.drafts, self.drafter = drafts, drafter
-        self.options = link_options(link)
+        self.options = link_options(link) + device_options(waits is not None)
+        self.options += ["--host-time", "none"]
+        self.vllm = waits is not None
+        self.waits = waits if by == "expected" else None
         self.step, self.path = {"expected": ("expected_step_ms", "expected_time_us"),
                                 "ideal": ("step_ms", "time_us")}[by]
 
     def record(self, decoding, context, tokens, mean):
         """The step of `predict` with these sequences and tokens, in each stage."""
-        record = {"model": MODEL, "hardware": DEVICE, "pp": self.stages}
+        record = {"model": MODEL, "hardware": WAITING if self.vllm else DEVICE, "pp": self.stages}
         prompts = 1 if 2 * mean - 1 >= tokens else max(1, nearest(tokens / (2 * mean - 1)))
         each = max(1, nearest(tokens / prompts))
         end = max(each, nearest(mean + (tokens / prompts - 1) / 2))
@@ -113,7 +153,12 @@ class Steps:
                  self.point(decoding, SHARED_CONTEXT, 0, 0), self.point(0, 0, tokens, fresh))
         return [both - one - other for both, one, other in zip(*parts)]
 
-    def time(self, decoding, context, tokens, mean, pins):
+    def beside(self, decoding, context):
+        """What decode contexts add beside prompts."""
+        parts = [self.point(decoding, c, h, h) for h in (1, 0) for c in (context, SHARED_CONTEXT)]
+        return [there - usual - (alone - other) for there, usual, alone, other in zip(*parts)]
+
+    def time(self, decoding, context, longest, tokens, mean, pins):
         """Any step: the slowest stage, and the path."""
         sequences = around(decoding, 8) if decoding else []
         chunks = [(tokens, 1)] if tokens in pins else around(tokens, 8) if tokens else []
@@ -121,7 +166,18 @@ class Steps:
                    for c, b in around(context, 2)]
         weighed += [(a * b, self.point(0, 0, h, k)) for h, a in chunks for k, b in around(mean, 4)]
         weighed += [(a * b, self.shared(d, h)) for d, a in sequences for h, b in chunks]
+        if self.waits and decoding:
+            wait = self.waits.time(decoding, context, longest, tokens)
+            weighed += [(wait, (1 / self.stages, 1))]
+            weighed += [(a * b, self.beside(d, c)) for d, a in sequences
+                        for c, b in around(context, 2) if tokens]
         return [sum(weight * times[i] for weight, times in weighed) for i in (0, 1)]
+
+
+def device_options(waits):
+    """Another device, with the kernels of vLLM."""
+    figures = [text for key, value in FIGURES.items() for text in ("--set", f"{key}={value}")]
+    return figures + ["--stack", "vllm"] if waits else []
 
 
 def link_options(link):
@@ -239,6 +295,7 @@ class Engine:
     def begin(self, group):
         """Tries to begin a step of a group."""
         self.context, self.tokens, self.seen, self.complete = 0, 0, 0, []
+        self.longest = 0
         self.decoding, self.preempted = [], False
         self.budget = self.case["chunk"] or math.inf
         self.look()
@@ -252,8 +309,8 @@ class Engine:
         if not self.decoding and not self.tokens and not self.complete:
             return False
         there = len(self.decoding) + sum(r.has_cache for r in self.complete)
-        slowest, path = self.steps.time(there, self.context / max(1, there), self.tokens,
-                                        self.seen / max(1, self.tokens), self.pins)
+        slowest, path = self.steps.time(there, self.context / max(1, there), self.longest,
+                                        self.tokens, self.seen / max(1, self.tokens), self.pins)
         at = self.now
         for k in range(self.stages):
             own_time = slowest if k + 1 == self.stages else (path - slowest) / (self.stages - 1)
@@ -286,6 +343,7 @@ class Engine:
             self.preempted = True
         self.decoding = [r for r in self.running if r.group == group]
         self.context += sum(r.stored + 1 for r in self.decoding)
+        self.longest = max([self.longest] + [r.stored + 1 for r in self.decoding])
         for r in self.decoding:
             r.room = blocks(r.stored + 1 + drafts)
         self.evict()
@@ -296,6 +354,7 @@ class Engine:
         """Adds tokens of a prompt, or the one of a request whose cache came with it."""
         if r.has_cache:
             self.context += r.stored + 1
+            self.longest = max(self.longest, r.stored + 1)
             self.budget -= 1 if self.counts else 0
         else:
             self.seen += sum(range(r.stored + 1, r.stored + count + 1))
@@ -410,13 +469,15 @@ def draw(random):
     dp, pp = random.choice([1, 1, 2, 3]), random.choice([1, 1, 2, 3, 4])
     prefills = random.choice([0, 0, 1, 2, 3])
     # Stages of different numbers of layers share nothing that other sequences tell.
-    drafts = random.choice([0, 1, 3, 6]) if pp != 3 else 0
+    waits = random.choice([False, False, True]) and pp != 3
+    drafts = random.choice([0, 1, 3, 6]) if pp != 3 and not waits else 0
     drafter = drafts > 0 and random.choice([True, False])
     routers = ["round-robin", "least-loaded"] + (["prefix-aware"] if part else [])
     return {"requests": requests, "part": part, "chunk": random.choice([0, 7, 16, 33, 64]),
             "max_num_seqs": random.choice([1, 2, 5, 12]), "dp": dp, "pp": pp,
             "prefills": prefills, "prefill_pp": random.choice([1, 1, 2, 4]),
-            "link": random.choice([None, 0.3, 1]) if prefills else None,
+            "link": random.choice([1 if waits else None, 0.3, 1]) if prefills else None,
+            "waits": waits,
             "router": random.choice(routers) if dp > 1 or prefills > 1 else "round-robin",
             # The model that drafts takes 0.0289 of the memory.
             "reserve": random.choice([0.1, 0.8122, 0.8126, 0.8127, 0.8128]) - 0.0289 * drafter,
@@ -516,7 +577,8 @@ def decode(copies, case, requests, first):
 
 def serve(case, requests, steps, capacities, pins):
     """Lets the copies of one kind, or of both, serve all requests."""
-    mine = steps(case["by"], case["pp"], case["link"], case["drafts"], case["drafter"])
+    mine = steps(case["by"], case["pp"], case["link"], case["drafts"], case["drafter"],
+                 case["waits"])
     copies = [Engine(case, case["pp"], mine, capacities[0], pins, case["prefills"] > 0)
               for _ in range(case["dp"])]
     if case["prefills"] == 0:
@@ -525,7 +587,7 @@ def serve(case, requests, steps, capacities, pins):
     first = [Request(r.arrival, r.prompt, 1) for r in requests]
     for p, r in zip(first, requests):
         p.names = r.names
-    other = steps(case["by"], case["prefill_pp"], case["link"], 0, False)
+    other = steps(case["by"], case["prefill_pp"], case["link"], 0, False, case["waits"])
     route([Engine(case, case["prefill_pp"], other, capacities[1], pins)
            for _ in range(case["prefills"])], case, first)
     decode(copies, case, requests, first)
@@ -535,7 +597,7 @@ def check(program, folder, case, steps):
     """What differs; None where the requests do not fit."""
     path = os.path.join(folder, "trace")
     write_trace(path, case)
-    command = ["simulate", MODEL, "-H", DEVICE, "--trace", path, "--chunk", str(case["chunk"]),
+    command = ["simulate", MODEL, "-H", WAITING if case["waits"] else DEVICE, "--trace", path, "--chunk", str(case["chunk"]),
                "--max-num-seqs", str(case["max_num_seqs"]), "--reserve", str(case["reserve"]),
                "--by", case["by"], "--dp", str(case["dp"]), "--pp", str(case["pp"])]
     command += ["--prefix-cache", "--hash-tokens", str(case["part"])] if case["part"] else []
@@ -546,9 +608,11 @@ def check(program, folder, case, steps):
     command += ["--draft-tokens", str(case["drafts"]), "--acceptance", str(case["acceptance"]),
                 "--draft-model", DRAFTER if case["drafter"] else "none"] if case["drafts"] else []
     command += link_options(case["link"])
-    command += ["--engine", case["engine"], "--stack", "best"] if case["engine"] else []
+    command += ["--engine", case["engine"]] if case["engine"] else []
+    command += ["--stack", "best"] if case["engine"] and not case["waits"] else []
     names = [f"{name}={time}ms" for name, time in zip(("request", "front"), case["host"]) if time]
-    command += ["--host-time", ",".join(names)] if names else []
+    command += device_options(case["waits"])
+    command += ["--host-time", ",".join(names) or "none"]
     summary = program.run(command + ["-f", "json"])
     if summary.returncode == 1 and "memory" in summary.stderr or "fits" in summary.stderr:
         return None
@@ -581,23 +645,25 @@ def check(program, folder, case, steps):
     case["preempted"] = sum(r.preemptions for r in kept)
     case["drafted"] = len(kept) if case["drafts"] else 0
     case["cached"] = sum(r.cached for r in kept)
+    case["waited"] = len(kept) if case["waits"] and case["by"] == "expected" else 0
     return found
 
 
 def main():
     options = command_line(__doc__, "simulation", 50, "random traces")
     random = randomness.Random(options.seed)
-    compared = preempted = cached = drafted = wrong = 0
+    compared = preempted = cached = drafted = waited = wrong = 0
     with tempfile.TemporaryDirectory() as folder:
         garble = (lambda text: text.replace("7", "8")) if options.self_test else None
         program, plain = Program(options.program, folder, garble), Program(options.program, folder)
         known = {}
+        waiting = Waits(plain, options.data)
 
-        def steps(by, pp, link, drafts, drafter):
-            key = (by, pp, link, drafts, drafter)
+        def steps(by, pp, link, drafts, drafter, waits):
+            key = (by, pp, link, drafts, drafter, waiting if waits else None)
             if key not in known:
                 known[key] = Steps(plain, *key)
-                known[key].plain = steps(by, pp, link, 0, False) if drafts else None
+                known[key].plain = steps(by, pp, link, 0, False, waits) if drafts else None
             return known[key]
 
         for _ in range(options.cases):
@@ -610,13 +676,15 @@ def main():
             preempted += case.get("preempted", 0)
             cached += case.get("cached", 0)
             drafted += case.get("drafted", 0)
+            waited += case.get("waited", 0)
             for line in found[:3] if not options.self_test else []:
                 print(case, line)
     print(f"{options.cases} cases, {compared} requests, {preempted} preemptions, "
-          f"{cached} cached tokens, {drafted} requests with drafts, {wrong} cases differ")
+          f"{cached} cached tokens, {drafted} requests with drafts, {waited} with steps that wait "
+          f"for the longest context, {wrong} cases differ")
     if options.self_test:
         sys.exit(0 if wrong > options.cases / 2 else "the self-test found too little")
-    sys.exit(1 if wrong or 0 in (compared, cached, drafted) else 0)
+    sys.exit(1 if wrong or 0 in (compared, cached, drafted, waited) else 0)
 
 
 if __name__ == "__main__":

@@ -689,8 +689,8 @@ static void test_windows(void **state)
     assert_int_equal(find(g, "attention_prefill_window")->workload.shape.window, 20);
     assert_int_equal(find(g, "attention_prefill_window")->workload.shape.query_len, 16);
     assert_int_equal(find(g, "attention_decode")->workload.shape.window, 0);
-    assert_true(find(g, "attention_decode")->beside_prompts);
-    assert_false(find(g, "attention_prefill")->beside_prompts);
+    assert_true(find(g, "attention_decode")->part.beside_prompts);
+    assert_false(find(g, "attention_prefill")->part.beside_prompts);
     assert_int_equal(find(g, "attention_prefill")->workload.shape.window, 0);
     assert_near(g->kv_bytes, (3 * (2 * 50 + 2 * 20) + 2 * 4 * 16) * 64 * 2, 0);
     /* One more token before any window is full: all layers. */

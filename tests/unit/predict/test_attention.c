@@ -147,7 +147,7 @@ static void test_decode(void **unused)
 static void check_beside(struct fixture *f, double us, enum roof_kernel_limit limit)
 {
     struct roof_error error = {0};
-    struct roof_node node = {.workload = f->workload, .beside_prompts = true};
+    struct roof_node node = {.workload = f->workload, .part = {.beside_prompts = true}};
     const struct roof_stacks stacks = {
         .count = 2, .stack = {ROOF_STACK_BEST, (enum roof_stack)f->workload.stack}};
     struct roof_expected_sum sum[ROOF_STACK_COUNT];
@@ -165,6 +165,76 @@ static void check_beside(struct fixture *f, double us, enum roof_kernel_limit li
     assert_near(sum[1].time_s * 1e6, us, 1e-9);
     assert_near(sum[1].high_s, f->prediction.expected_high_s, 1e-15);
     assert_int_equal(sum[1].bottleneck, f->prediction.expected_bottleneck);
+}
+
+/* Returns how much longer the operator of a step is than the usual one. */
+static double wait_us(struct fixture *f, bool beside_prompts, int64_t longest)
+{
+    struct roof_node node = {.workload = f->workload, .part = {.beside_prompts = beside_prompts}};
+    const struct roof_stacks stacks = {.count = 1, .stack = {ROOF_STACK_VLLM}};
+    struct roof_expected_sum sum[ROOF_STACK_COUNT];
+    struct roof_prediction bound;
+    struct roof_prediction out[2];
+    assert_int_equal(roof_workload_resolve(&node.workload, NULL), ROOF_OK);
+    for (int i = 0; i < 2; i++) {
+        node.part.longest = i == 0 ? 0 : longest;
+        assert_int_equal(roof_predict_node(&out[i], &node, f->device, NULL), ROOF_OK);
+    }
+    assert_int_equal(roof_predict_node_in(&bound, sum, &node, f->device, &stacks, NULL), ROOF_OK);
+    if (node.workload.stack == ROOF_STACK_VLLM) {
+        assert_near(sum[0].time_s, out[1].expected_s, 1e-15);
+    }
+    assert_true(out[0].time_s == out[1].time_s);
+    return (out[1].expected_s - out[0].expected_s) * 1e6;
+}
+
+/* FlashAttention 2 waits for the longest context, here for 550 tokens. Beside prompts each takes 64
+ * rows x 4 x 50 FLOP on one of ten SMs, 128 ns; else its key and value, 200 bytes at 55 GB/s. */
+static void test_longest_context(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f);
+    f.workload.shape =
+        (struct roof_shape){.batch = 4, .heads = 8, .kv_heads = 4, .head_dim = 50, .kv_len = 1000};
+    f.workload.stack = ROOF_STACK_VLLM;
+    f.device->architecture = "Ampere (SM80)";
+    assert_near(wait_us(&f, true, 1550), 70.4, 1e-9);
+    assert_near(wait_us(&f, false, 1550), 2, 1e-9);
+    assert_near(wait_us(&f, false, 1000), 0, 1e-9);
+    f.prefill[F_EXP] = 1; /* ns of a score on an SM, beside the 2 ns of its product */
+    assert_near(wait_us(&f, true, 1550), 105.6, 1e-9);
+    f.prefill[F_EXP] = 0;
+    f.workload.step_scale = 2;
+    assert_near(wait_us(&f, true, 1550), 140.8, 1e-9);
+    assert_near(wait_us(&f, false, 1550), 4, 1e-9);
+    f.workload.step_scale = 1;
+    f.workload.shape.window = 1200;
+    assert_near(wait_us(&f, true, 1550), 25.6, 1e-9);
+    assert_near(wait_us(&f, false, 1550), 8.0 / 11, 1e-9);
+    f.workload.shape.window = 0;
+    f.workload.shape.batch = 3; /* 12 blocks: less than 0.8 of two for each SM, so caches are cut */
+    assert_near(wait_us(&f, true, 1550), 70.4, 1e-9);
+    assert_near(wait_us(&f, false, 1550), 0, 1e-9);
+    f.decode[D_ALONE] = 10;
+    f.workload.shape.window = 1000000; /* each head has a tile of 10 rows: 20 ns */
+    assert_near(wait_us(&f, false, 1550), 11, 1e-9);
+    f.decode[D_ALONE] = 1.5; /* 3 ns */
+    assert_near(wait_us(&f, false, 1550), 2, 1e-9);
+    f.decode[D_ALONE] = 0;
+    f.workload.shape.window = 0;
+    f.workload.shape.batch = 4;
+    static const char *const others[] = {"Hopper", "Blackwell (SM100)"};
+    for (size_t i = 0; i < COUNT(others); i++) {
+        f.device->architecture = others[i];
+        assert_near(wait_us(&f, true, 1550), 0, 1e-9);
+        assert_near(wait_us(&f, false, 1550), 0, 1e-9);
+    }
+    f.device->architecture = "Blackwell (SM120)";
+    assert_near(wait_us(&f, false, 1550), 2, 1e-9);
+    f.workload.stack = ROOF_STACK_BEST;
+    assert_near(wait_us(&f, false, 1550), 0, 1e-9);
+    roof_hardware_free(f.device);
 }
 
 /* vLLM's decode attention beside prompts, on devices with FlashAttention 2: a tile of 64 rows for
@@ -577,6 +647,7 @@ int main(void)
         cmocka_unit_test(test_decode),
         cmocka_unit_test(test_decode_alone),
         cmocka_unit_test(test_decode_beside_prompts),
+        cmocka_unit_test(test_longest_context),
         cmocka_unit_test(test_prefill),
         cmocka_unit_test(test_which),
         cmocka_unit_test(test_prefill_near),

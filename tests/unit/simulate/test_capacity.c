@@ -74,6 +74,44 @@ static void test_none(void **state)
     assert_true(find(1, 0.1001, 99, 2000).rate > 0);
 }
 
+/* Requests of a trace come closer together by one factor, as random ones do: a trace of these, at
+ * half a request per second, has the same greatest rate. */
+static void test_trace(void **state)
+{
+    (void)state;
+    enum { REQUESTS = 3000 };
+    static struct roof_arrival request[REQUESTS];
+    struct roof_arrivals arrivals = {.rate = 0.5,
+                                     .prompt = {.low = 100, .mean = 100},
+                                     .generate = {.low = 1, .mean = 1}};
+    struct roof_step_table *table = NULL;
+    double per_token = 0.099 / 100;
+    struct roof_capacity out;
+    roof_arrivals_seed(&arrivals, 1);
+    for (int i = 0; i < REQUESTS; i++) {
+        roof_arrivals_next(&request[i], &arrivals);
+    }
+    assert_int_equal(roof_step_table_open(&table, plane, &per_token, NULL), ROOF_OK);
+    struct roof_simulation_inputs inputs = {
+        .table = table,
+        .limits = {.budget = ROOF_BUDGET_WHOLE, .sequences = 1, .scale = 1},
+        .trace = request,
+        .trace_rate = 0.5,
+        .requests = REQUESTS,
+        .warm_up = 0.2,
+        .limit = {{0.3, 90}, {(double)NAN, 99}, {(double)NAN, 99}}};
+    assert_int_equal(roof_capacity_find(&out, &inputs, NULL), ROOF_OK);
+    const struct roof_capacity random = find(1, 0.3, 90, REQUESTS);
+    assert_near(out.rate, random.rate, 1e-9);
+    assert_near(out.low, random.low, 1e-9);
+    assert_near(out.high, random.high, 1e-9);
+    assert_near(out.at.latency[ROOF_LATENCY_TTFT].p90_s, random.at.latency[ROOF_LATENCY_TTFT].p90_s,
+                1e-9);
+    assert_int_equal(out.limit, ROOF_LATENCY_TTFT);
+    roof_simulation_free(&out.at);
+    roof_step_table_free(table);
+}
+
 /* A looser limit allows a higher rate. */
 static void test_monotone(void **state)
 {
@@ -93,6 +131,7 @@ int main(void)
         cmocka_unit_test(test_saturation),
         cmocka_unit_test(test_none),
         cmocka_unit_test(test_monotone),
+        cmocka_unit_test(test_trace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -374,6 +374,42 @@ static void test_interval(void **state)
     check(&out.request[1], 5.75, 8, 8);
 }
 
+/* A step takes half a second for each token by which its longest context exceeds the mean. */
+static enum roof_status waits(double *out_s, void *context, const struct roof_step_load *load,
+                              struct roof_error *error)
+{
+    (void)plane(out_s, context, load, error);
+    *out_s += load->longest > 0 ? (load->longest - load->context) / 2 : 0;
+    return ROOF_OK;
+}
+
+/* Two prompts share a step. Then their contexts are 5 and 21, 6 and 22, until the longer one ends.
+ * A third request has the longest context from the step after its prompt on. */
+static void test_longest(void **state)
+{
+    (void)state;
+    struct served out = {.count = 0};
+    struct roof_step_table *table = NULL;
+    struct roof_scheduler *s = NULL;
+    const struct roof_scheduler_limits limits = wide();
+    assert_int_equal(roof_step_table_open(&table, waits, NULL, NULL), ROOF_OK);
+    assert_int_equal(roof_step_table_longest(table, NULL), ROOF_OK);
+    assert_int_equal(roof_scheduler_open(&s, &limits, table, keep, &out, NULL), ROOF_OK);
+    static const struct roof_arrival requests[] = {
+        {.prompt = 4, .generate = 7}, {.prompt = 20, .generate = 3}, {16, 40, 3, NULL, 0}};
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(roof_scheduler_run(s, requests[i].time_s, NULL), ROOF_OK);
+        assert_int_equal(roof_scheduler_push(s, i, &requests[i], NULL), ROOF_OK);
+    }
+    assert_int_equal(roof_scheduler_run(s, (double)INFINITY, NULL), ROOF_OK);
+    check(&out.request[1], 0, 4, 4 + 5.5 + 5.5);
+    /* Context 7 alone; context 8 beside 40 tokens of a prompt; then 9 and 41, 10 and 42. */
+    check(&out.request[2], 16.25, 16.25 + 6.25, 22.5 + 9.5 + 9.5);
+    check(&out.request[0], 0, 4, 41.5);
+    roof_scheduler_free(s);
+    roof_step_table_free(table);
+}
+
 /* Random requests in a small cache: every token is computed, and none twice but for preemptions. */
 static void test_random(void **state)
 {
@@ -651,6 +687,7 @@ int main(void)
         cmocka_unit_test(test_drafts_alone),
         cmocka_unit_test(test_ahead),
         cmocka_unit_test(test_interval),
+        cmocka_unit_test(test_longest),
         cmocka_unit_test(test_random),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

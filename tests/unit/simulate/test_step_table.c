@@ -94,6 +94,48 @@ static void test_beside_prompts(void **state)
 }
 
 /* A cell is predicted once, and not at all where it has no weight. */
+/* The longest context adds 1/32 s for each token beyond the mean, twice that beside prompts, with 8
+ * sequences and more. */
+static enum roof_status longest(double *out_s, void *context, const struct roof_step_load *load,
+                                struct roof_error *error)
+{
+    const enum roof_status status = plane(out_s, context, load, error);
+    *out_s += load->longest > 0 && load->decoding >= 8
+                  ? (load->longest - load->context) / (load->tokens > 0 ? 16 : 32)
+                  : 0;
+    return status;
+}
+
+static void test_longest(void **state)
+{
+    (void)state;
+    struct roof_step_table *table = NULL;
+    int calls = 0;
+    double time = 0;
+    double right = 0;
+    assert_int_equal(roof_step_table_open(&table, longest, &calls, NULL), ROOF_OK);
+    assert_false(roof_step_table_waits(table));
+    random_state = 3;
+    for (int i = 0; i < 2000; i++) {
+        struct roof_step_load load = {.decoding = (double)pick(0, 200),
+                                      .context = 1 + (double)pick(0, 1 << 16) / 7};
+        if (i == 1000) { /* from now on steps wait */
+            assert_int_equal(roof_step_table_longest(table, NULL), ROOF_OK);
+            assert_true(roof_step_table_waits(table));
+        }
+        load.longest = pick(0, 3) > 0 ? load.context + (double)pick(0, 1 << 16) : 0;
+        load.tokens = load.decoding > 0 ? (double)pick(0, 1) * 100 : 100;
+        load.prompt_context = 50;
+        int other = 0;
+        struct roof_step_load alike = load;
+        alike.longest = i < 1000 ? 0 : load.longest;
+        assert_int_equal(longest(&right, &other, &alike, NULL), ROOF_OK);
+        assert_int_equal(roof_step_time(&time, table, &load, NULL), ROOF_OK);
+        assert_near(time, right, 1e-9);
+    }
+    roof_step_table_free(table);
+}
+
 static void test_cells(void **state)
 {
     (void)state;
@@ -112,38 +154,71 @@ static void test_cells(void **state)
     roof_step_table_free(table);
 }
 
-/* A line has the times of its contexts to the last bit, where they were asked for. */
+/* Returns a random context between two points of the axis of contexts, and these points. */
+static double between_points(double *low, double *high)
+{
+    *low = ldexp(pick(0, 1) == 1 ? 3 : 2, (int)pick(0, 15));
+    *high = *low == ldexp(1, ilogb(*low)) ? *low * 1.5 : *low / 3 * 4;
+    return *low + (*high - *low) * (double)pick(0, 999999) / 1e6;
+}
+
+/* Asks for enough steps between points that all their cells are known. */
+static void ask_between(struct roof_step_table *table, double decoding, double context,
+                        double longest_one)
+{
+    const struct roof_step_load load = {
+        .decoding = decoding, .context = context, .longest = longest_one};
+    double time = 0;
+    assert_int_equal(roof_step_time(&time, table, &load, NULL), ROOF_OK);
+}
+
+/* Lines have the times of their contexts to the last bit, where they were asked for. */
+static void check_lines(roof_step_source *source, bool waits)
+{
+    struct roof_step_table *table = NULL;
+    struct roof_step_lines lines;
+    int calls = 0;
+    assert_int_equal(roof_step_table_open(&table, source, &calls, NULL), ROOF_OK);
+    assert_int_equal(waits ? roof_step_table_longest(table, NULL) : ROOF_OK, ROOF_OK);
+    const struct roof_step_load unknown = {.decoding = 5, .context = 3000, .longest = 4000};
+    assert_false(roof_step_lines_find(&lines, table, &unknown));
+    random_state = 5;
+    for (int i = 0; i < 2000; i++) {
+        double low;
+        double high;
+        double far_low;
+        double far_high;
+        struct roof_step_load load = {.decoding = (double)pick(1, 300)};
+        load.context = between_points(&low, &high);
+        load.longest = between_points(&far_low, &far_high);
+        for (int third = 0; third < 3; third++) {
+            ask_between(table, load.decoding, low + third * (high - low) / 3,
+                        far_low + third * (far_high - far_low) / 3);
+        }
+        assert_true(roof_step_lines_find(&lines, table, &load));
+        assert_true(lines.waits == waits);
+        assert_true(lines.decode.low == low && lines.decode.high == high);
+        assert_true(roof_step_lines_have(&lines, load.context, load.longest));
+        assert_false(roof_step_lines_have(&lines, high, load.longest));
+        assert_true(roof_step_lines_have(&lines, load.context, far_high) == !waits);
+        for (int k = 0; k < 20; k++) {
+            double time = 0;
+            load.context = low + (high - low) * (double)pick(0, 999999) / 1e6;
+            load.longest = far_low + (far_high - far_low) * (double)pick(0, 999999) / 1e6;
+            assert_int_equal(roof_step_time(&time, table, &load, NULL), ROOF_OK);
+            assert_true(roof_step_lines_time(&lines, load.context, load.longest) == time);
+        }
+    }
+    const struct roof_step_load shortest = {.decoding = 5, .context = 1.5, .longest = 2};
+    assert_false(roof_step_lines_find(&lines, table, &shortest));
+    roof_step_table_free(table);
+}
+
 static void test_lines(void **state)
 {
     (void)state;
-    struct roof_step_table *table = NULL;
-    struct roof_step_line line;
-    int calls = 0;
-    assert_int_equal(roof_step_table_open(&table, plane, &calls, NULL), ROOF_OK);
-    assert_false(roof_step_line_find(&line, table, 5, 3000));
-    random_state = 5;
-    for (int i = 0; i < 2000; i++) {
-        const double decoding = (double)pick(1, 300);
-        const double low = ldexp(pick(0, 1) == 1 ? 3 : 2, (int)pick(0, 15));
-        const double high = low == ldexp(1, ilogb(low)) ? low * 1.5 : low / 3 * 4;
-        double time = 0;
-        for (int third = 0; third < 3; third++) {
-            const struct roof_step_load load = {.decoding = decoding,
-                                                .context = low + third * (high - low) / 3};
-            assert_int_equal(roof_step_time(&time, table, &load, NULL), ROOF_OK);
-        }
-        assert_true(roof_step_line_find(&line, table, decoding, low));
-        assert_true(line.low == low && line.high == high);
-        for (int k = 0; k < 20; k++) {
-            const struct roof_step_load load = {.decoding = decoding,
-                                                .context = low + (high - low) *
-                                                                     (double)pick(0, 999999) / 1e6};
-            assert_int_equal(roof_step_time(&time, table, &load, NULL), ROOF_OK);
-            assert_true(roof_step_line_time(&line, load.context) == time);
-        }
-    }
-    assert_false(roof_step_line_find(&line, table, 5, 1.5));
-    roof_step_table_free(table);
+    check_lines(plane, false);
+    check_lines(longest, true);
 }
 
 /* Steps with a number of tokens that was named are predicted themselves. */
@@ -274,6 +349,9 @@ static void check_errors(const char *model_id, const char *hardware_id, int64_t 
             load.tokens = (double)pick(1, 1 << pick(0, 13));
             load.prompt_context = (load.tokens + 1) / 2 + (double)pick(0, 1 << pick(0, 14));
         }
+        load.longest = load.decoding > 0 && roof_step_table_waits(d.table)
+                           ? load.context * (double)pick(1, 4)
+                           : 0;
         add_error(&errors, &d, &steps, &load);
     }
     const double got = errors.sum / errors.count;
@@ -301,10 +379,11 @@ static void test_interpolation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_planes),  cmocka_unit_test(test_beside_prompts),
-        cmocka_unit_test(test_cells),   cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_pins),    cmocka_unit_test(test_images),
-        cmocka_unit_test(test_failure), cmocka_unit_test(test_interpolation),
+        cmocka_unit_test(test_planes),        cmocka_unit_test(test_beside_prompts),
+        cmocka_unit_test(test_longest),       cmocka_unit_test(test_cells),
+        cmocka_unit_test(test_lines),         cmocka_unit_test(test_pins),
+        cmocka_unit_test(test_images),        cmocka_unit_test(test_failure),
+        cmocka_unit_test(test_interpolation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

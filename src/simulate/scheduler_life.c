@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+/* A scheduler is opened and freed. */
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "simulate/scheduler_parts.h"
+
+static enum roof_status allocate(struct roof_scheduler *s, struct roof_error *error)
+{
+    const size_t most = (size_t)s->limits.sequences;
+    bool all = true;
+    s->sequence = calloc(most, sizeof *s->sequence);
+    s->spare = calloc(most, sizeof *s->spare);
+    s->group = calloc(s->stages, sizeof *s->group);
+    s->free_s = calloc(s->stages, sizeof *s->free_s);
+    s->flight = calloc(s->stages, sizeof *s->flight);
+    for (size_t i = 0; i < s->stages && s->group != NULL; i++) {
+        s->group[i].heap = calloc(most, sizeof *s->group->heap);
+        s->group[i].complete = calloc(most, sizeof *s->group->complete);
+        all = all && s->group[i].heap != NULL && s->group[i].complete != NULL;
+    }
+    if (s->sequence == NULL || s->spare == NULL || s->group == NULL || s->free_s == NULL ||
+        s->flight == NULL || !all) {
+        return roof_no_memory(error);
+    }
+    for (size_t i = 0; i < most; i++) {
+        s->spare[s->spares++] = most - 1 - i;
+    }
+    return ROOF_OK;
+}
+
+enum roof_status roof_scheduler_open(struct roof_scheduler **out,
+                                     const struct roof_scheduler_limits *limits,
+                                     struct roof_step_table *table, roof_on_served *on_served,
+                                     void *context, struct roof_error *error)
+{
+    struct roof_scheduler *const s = calloc(1, sizeof *s);
+    *out = NULL;
+    if (s == NULL) {
+        return roof_no_memory(error);
+    }
+    s->limits = *limits;
+    s->table = table;
+    s->waits = roof_step_table_waits(table);
+    s->on_served = on_served;
+    s->context = context;
+    s->last = s->partial = NONE;
+    s->stages = limits->stages > 1 ? (size_t)limits->stages : 1;
+    s->blocks = s->free = limits->blocks > 0 ? limits->blocks : INT64_MAX / 2;
+    enum roof_status status = allocate(s, error);
+    if (status == ROOF_OK && limits->part_blocks > 0) {
+        status = roof_prefix_cache_open(&s->cache, limits->part_blocks, limits->sequences, error);
+    }
+    if (status != ROOF_OK) {
+        roof_scheduler_free(s);
+        return status;
+    }
+    *out = s;
+    return ROOF_OK;
+}
+
+void roof_scheduler_free(struct roof_scheduler *s)
+{
+    if (s == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < s->stages && s->group != NULL; i++) {
+        free(s->group[i].heap);
+        free(s->group[i].complete);
+    }
+    free(s->group);
+    free(s->sequence);
+    free(s->spare);
+    free(s->free_s);
+    free(s->flight);
+    free(s->queue.request);
+    roof_prefix_cache_free(s->cache);
+    free(s);
+}
