@@ -156,7 +156,7 @@ No fit saw four kinds of rows:
 
 - **Top-k with more than 32768 queries** takes up to five times as long as the numbers of queries and scores explain, on both devices, although the kernels are the same. No step of an engine has so many queries.
 - **Convolutions with a call per graph** are those of Kimi delta attention. All other convolutions were measured with other versions of the libraries, and with ten calls in a graph, since a step also has several. With few tokens, the rows with one call take 1.4 to 2.8 us longer than the estimate. With data that fits into the L2, they take up to 1.5 times as long. So the estimates for convolutions of Kimi models may be too short. One fit to both kinds of rows would be off by up to 16%.
-- **Prompts of 2 to 15 tokens through a state** have the estimate of a step with drafts. Engines run them as prompts, which takes longer.
+- **Prompts of 2 to 15 tokens through a state** have the estimate of a step with drafts in this table, which compares operators. Engines run them as prompts, which takes longer; in models they have the estimate of 16 tokens ([short prompts](accuracy.md#prompts-through-a-state)).
 - **Steps with drafts through a state** have 2, 4 or 8 tokens per sequence. Their estimate follows from that of one token ([vector operators](accuracy.md#vector-operators)).
 
 EOF

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The Kubernetes jobs of the docs: manifests.py PROGRAM PAGE...
+"""The Kubernetes jobs, deployments and services of the docs: manifests.py PROGRAM PAGE...
 
 Each key of a manifest must be one of the API, and each value of its type. The API is that of the
 Python client (python3-kubernetes of Debian); without it nothing is checked. The script of an indexed
@@ -50,6 +50,13 @@ def wrong(value, kind, place):
     return found
 
 
+def wrong_volumes(pod):
+    """What is mounted and no volume."""
+    volumes = {volume["name"] for volume in pod.get("volumes", [])}
+    return [f"{container['name']}: mounts what is no volume" for container in pod["containers"]
+            if {mount["name"] for mount in container.get("volumeMounts", [])} - volumes]
+
+
 def wrong_job(job):
     """What is wrong with a job, by its types and by what the API says of a job in words."""
     found = wrong(job, "V1Job", "job")
@@ -64,7 +71,7 @@ def wrong_job(job):
         found.append("restartPolicy: a job has Never or OnFailure")
     if (job["spec"].get("completionMode") == "Indexed") != ("completions" in job["spec"]):
         found.append("completions: an indexed job has them, and no other does here")
-    volumes = {volume["name"] for volume in pod.get("volumes", [])}
+    found += wrong_volumes(pod)
     for container in pod["containers"]:
         # The image of packaging/Containerfile starts the service, unless a command replaces it; it
         # has a user by name, whom runAsNonRoot accepts by number only.
@@ -73,12 +80,52 @@ def wrong_job(job):
         security = container.get("securityContext", {})
         if security.get("runAsNonRoot") and "runAsUser" not in security:
             found.append(f"{container['name']}: runAsNonRoot without runAsUser")
-        if {mount["name"] for mount in container.get("volumeMounts", [])} - volumes:
-            found.append(f"{container['name']}: mounts what is no volume")
         for text in container.get("command", []) + container.get("args", []):
             if "$(" in text:
                 found.append(f"{container['name']}: Kubernetes replaces $(...) itself")
     return found
+
+
+def wrong_server(deployment, service, before):
+    """What is wrong with a deployment of a script of --emit, the service in front of it, and the
+    text before them, whose last command wrote the script."""
+    found = wrong(deployment, "V1Deployment", "deployment") + wrong(service, "V1Service", "service")
+    if found:
+        return found
+    template = deployment["spec"]["template"]
+    labels = template["metadata"]["labels"]
+    container = template["spec"]["containers"][0]
+    found += wrong_volumes(template["spec"])
+    if deployment.get("apiVersion") != "apps/v1" or service.get("apiVersion") != "v1":
+        found.append("deployment and service: not apps/v1 and v1")
+    if deployment["spec"]["selector"]["matchLabels"] != labels or service["spec"]["selector"] != labels:
+        found.append("the selectors do not choose the pods")
+    ports = {port["containerPort"] for port in container["ports"]}
+    for probe in ("startupProbe", "readinessProbe"):
+        if container.get(probe, {}).get("httpGet", {}).get("port") not in ports:
+            found.append(f"{probe}: the container has no such port")
+    if any(port.get("targetPort", port["port"]) not in ports for port in service["spec"]["ports"]):
+        found.append("service: the container has no such port")
+    devices = re.findall(r"--devices (\d+) .*--emit .*> (\S+)", before)
+    if not devices or container["resources"]["limits"].get("nvidia.com/gpu") != devices[-1][0]:
+        found.append("the GPUs are not those of --devices")
+    mounted = {mount["mountPath"] for mount in container["volumeMounts"]}
+    if not devices or os.path.split(container["command"][-1])[0] not in mounted or \
+            os.path.basename(container["command"][-1]) != devices[-1][1]:
+        found.append("the command is not the script that was written")
+    return found
+
+
+def notices_server(deployment, service, before):
+    """Whether mistakes in a deployment are noticed."""
+    text = yaml.safe_dump_all([deployment, service])
+    for old, new in (("matchLabels", "matchLabel"), ("nvidia.com/gpu: '4'", "nvidia.com/gpu: '8'"),
+                     ("name: shm", "name: other"), ("serve.sh", "run.sh"), ("port: 8000", "port: 80"),
+                     ("app: llama", "app: other"), ("apps/v1", "v1"), ("failureThreshold: ", "failureThreshold: a")):
+        changed = list(yaml.safe_load_all(text.replace(old, new, 1)))
+        if old not in text or not wrong_server(*changed, before):
+            return [f"not noticed: {new}"]
+    return []
 
 
 def run_indexes(program, job):
@@ -114,10 +161,17 @@ def notices(job):
 
 
 def main():
-    program, found, jobs = sys.argv[1], [], 0
+    program, found, jobs, servers = sys.argv[1], [], 0, 0
     for page in sys.argv[2:]:
-        for block in re.findall(r"^```yaml\n(.*?)^```$", open(page).read(), re.M | re.S):
-            for job in yaml.safe_load_all(block):
+        text = open(page).read()
+        for block in re.finditer(r"^```yaml\n(.*?)^```$", text, re.M | re.S):
+            documents = list(yaml.safe_load_all(block[1]))
+            if [isinstance(one, dict) and one.get("kind") for one in documents] == ["Deployment", "Service"]:
+                servers += 1
+                before = text[:block.start()]
+                here = wrong_server(*documents, before) or notices_server(*documents, before)
+                found += [f"{page}: {documents[0]['metadata']['name']}: {one}" for one in here]
+            for job in documents:
                 if not isinstance(job, dict) or job.get("kind") != "Job":
                     continue
                 jobs += 1
@@ -129,8 +183,8 @@ def main():
                 found += [f"{page}: {job['metadata']['name']}: {one}" for one in here]
     for one in found:
         print("FAIL", one)
-    print(f"{jobs} jobs, {len(found)} mistakes")
-    return 1 if found or jobs == 0 else 0
+    print(f"{jobs} jobs and {servers} servers, {len(found)} mistakes")
+    return 1 if found or jobs == 0 or servers == 0 else 0
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@
 #include "model/load.h"
 #include "report/engine_report.h"
 #include "report/model_report.h"
+#include "report/published_report.h"
 #include "report/report.h"
 
 /* The question. */
@@ -24,7 +25,8 @@ struct list {
     struct list_input in;
     struct roof_table table;
     struct roof_text *text;
-    struct roof_text sparse; /* devices whose printed nvfp4 peak requires 2:4 sparsity */
+    struct roof_text products; /* those of devices with the figures of roofline's specification */
+    struct roof_text sparse;   /* devices whose printed nvfp4 peak requires 2:4 sparsity */
 };
 
 /* Tells whether the answer is a full report: a single entry, for people and as JSON. Otherwise it
@@ -57,6 +59,10 @@ static enum roof_status put_hardware(struct list *list, struct roof_loans *loans
     TRY(roof_read_product(&product, loans, hardware, error));
     if (!in_full(list)) {
         roof_table_hardware(&list->table, list->text, hardware);
+        if (product != NULL) {
+            roof_text_printf(&list->products, "%s%s (%s)", list->products.length > 0 ? ", " : "",
+                             product->id, id);
+        }
         if (prints_sparse(hardware, product)) {
             roof_text_printf(&list->sparse, "%s%s", list->sparse.length > 0 ? ", " : "", id);
         }
@@ -119,7 +125,13 @@ static enum roof_status list_hardware(struct list *list, struct roof_error *erro
                          list->sparse.length > 0 ? list->sparse.data : "",
                          list->sparse.length > 0 ? ", which is with 2:4 sparsity" : "");
         roof_text_fold(list->text, from, 2);
-        list->text->failed |= list->sparse.failed;
+        const size_t second = list->text->length;
+        if (list->products.length > 0) {
+            roof_text_printf(list->text, "documents: " ROOF_REPORT_DOCUMENTS " for %s\n",
+                             list->products.data);
+            roof_text_fold(list->text, second, 2);
+        }
+        list->text->failed |= list->sparse.failed || list->products.failed;
     }
     return ROOF_OK;
 }
@@ -329,13 +341,15 @@ static enum roof_status read_input(struct list_input *in, const struct roof_ques
 enum roof_status roof_ask_list(struct roof_asking *a, struct roof_error *error)
 {
     struct roof_text text = ROOF_TEXT_INIT;
-    struct list list = {.asking = a, .text = &text, .sparse = ROOF_TEXT_INIT};
+    struct list list = {
+        .asking = a, .text = &text, .products = ROOF_TEXT_INIT, .sparse = ROOF_TEXT_INIT};
     TRY(read_input(&list.in, a->question, error));
     enum roof_status status = write_list(&list, error);
     if (status == ROOF_OK) {
         status = roof_asking_write(a, &text, error);
     }
     roof_text_free(&text);
+    roof_text_free(&list.products);
     roof_text_free(&list.sparse);
     return status;
 }

@@ -108,18 +108,30 @@ void roof_text_fill(struct roof_text *text, char byte, size_t count)
 /* Shorter items of a list are not split when a line is folded. */
 #define ITEM_WIDTH 14
 
+/* Tells whether a blank separates an option from its value: "--tp 8". */
+static bool is_in_option(const char *word, const char *blank)
+{
+    const bool value = blank[1] != '-' && blank[1] != '(' && blank[1] != '\0';
+    return value && blank - word > 2 && strncmp(word, "--", 2) == 0 &&
+           memchr(word, '=', (size_t)(blank - word)) == NULL && isalnum((unsigned char)blank[-1]);
+}
+
 /* Finds the blank at which a line that begins at from is folded. Within most columns and after the
- * indent it is the last one after a semicolon, else after a comma near the end, else the last one.
- * If there is none, it is the first blank beyond. Returns NULL if the line fits or has no blank. */
+ * indent it is the last one after a semicolon, else after a comma near the end, else the last one,
+ * but none within an option. If there is none, it is the first blank beyond. Returns NULL if the
+ * line fits or has no blank. */
 static char *fold_at(char *from, size_t indent, size_t most)
 {
+    const char *word = from;
     char *blank = NULL;
     char *clause = NULL;
     char *item = NULL;
     size_t width = 0;
     for (char *p = from; *p != '\0' && *p != '\n'; p++) {
         width += ((unsigned char)*p & 0xC0U) != 0x80U;
-        if (*p == ' ' && width > indent && p[1] != ' ' && (width <= most + 1 || blank == NULL)) {
+        word = p > from && p[-1] == ' ' ? p : word;
+        if (*p == ' ' && width > indent && p[1] != ' ' && (width <= most + 1 || blank == NULL) &&
+            !is_in_option(word, p)) {
             blank = p;
             clause = p[-1] == ';' ? p : clause;
             item = p[-1] == ',' && width + ITEM_WIDTH > most ? p : item;

@@ -100,9 +100,21 @@ static bool crosses_nodes(const struct roof_hardware *hardware, double within)
     return within > hardware->figure[ROOF_FIGURE_DEVICES_PER_NODE].value;
 }
 
+/* Tells whether a bridge joins a group of devices, and is faster than the link of the node. */
+static bool is_bridged(const struct roof_hardware *hardware, double within)
+{
+    const struct roof_figure *const figure = hardware->figure;
+    return within <= figure[ROOF_FIGURE_BRIDGE_DEVICES].value &&
+           !isnan(figure[ROOF_FIGURE_BRIDGE].value) &&
+           !(figure[ROOF_FIGURE_BRIDGE].value <= figure[ROOF_FIGURE_LINK].value);
+}
+
 enum roof_figure_id roof_hardware_unlinked(const struct roof_hardware *hardware, double within)
 {
     const bool crosses = crosses_nodes(hardware, within);
+    if (!crosses && is_bridged(hardware, within)) {
+        return ROOF_FIGURE_COUNT;
+    }
     const bool alone = crosses && hardware->figure[ROOF_FIGURE_DEVICES_PER_NODE].value == 1;
     return crosses && isnan(hardware->figure[ROOF_FIGURE_NETWORK].value) ? ROOF_FIGURE_NETWORK
            : isnan(hardware->figure[ROOF_FIGURE_LINK].value) && !alone   ? ROOF_FIGURE_LINK
@@ -116,8 +128,10 @@ enum roof_status roof_hardware_link(struct roof_link *out, const struct roof_har
     const struct roof_figure *const network = &hardware->figure[ROOF_FIGURE_NETWORK];
     const bool crosses = crosses_nodes(hardware, within);
     const enum roof_figure_id missing = roof_hardware_unlinked(hardware, within);
-    const struct roof_figure *const used =
-        crosses && !(link->value < network->value) ? network : link;
+    const struct roof_figure *const used = crosses && !(link->value < network->value) ? network
+                                           : !crosses && is_bridged(hardware, within)
+                                               ? &hardware->figure[ROOF_FIGURE_BRIDGE]
+                                               : link;
     if (missing != ROOF_FIGURE_COUNT) {
         return roof_error_set(error, ROOF_USAGE,
                               "%s: %s is unknown, and %.0f devices need it; give it with " ROOF_KEY(
@@ -133,6 +147,11 @@ enum roof_status roof_hardware_link(struct roof_link *out, const struct roof_har
     return ROOF_OK;
 }
 
+bool roof_link_is_bridge(const struct roof_link *link, const struct roof_hardware *hardware)
+{
+    return link->figure == &hardware->figure[ROOF_FIGURE_BRIDGE];
+}
+
 void roof_hardware_raise(struct roof_hardware *out, const struct roof_hardware *hardware,
                          enum roof_raised raised, double factor)
 {
@@ -143,6 +162,7 @@ void roof_hardware_raise(struct roof_hardware *out, const struct roof_hardware *
     out->figure[ROOF_FIGURE_LINK].value *= links;
     out->figure[ROOF_FIGURE_NETWORK].value *= links;
     out->figure[ROOF_FIGURE_PEER_LINK].value *= links;
+    out->figure[ROOF_FIGURE_BRIDGE].value *= links;
     out->vector_flops_per_s *= peaks;
     for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
         for (int t = 0; t < ROOF_PEAK_TABLE_COUNT; t++) {

@@ -57,6 +57,9 @@ static const struct roof_figure_key figure_keys[ROOF_FIGURE_COUNT] = {
                                      ROOF_UNIT_MICROSECONDS, 1e-6, 1e6},
     [ROOF_FIGURE_PEER_LINK] = {"peer_link_gb_s", "link of two devices", ROOF_UNIT_GB_PER_S, 1e-6,
                                1e7},
+    [ROOF_FIGURE_BRIDGE] = {"bridge_gb_s", "bridge, per direction", ROOF_UNIT_GB_PER_S, 1e-6, 1e7},
+    [ROOF_FIGURE_BRIDGE_DEVICES] = {"bridge_devices", "devices on a bridge", ROOF_UNIT_NONE, 1,
+                                    16384},
 };
 
 /* The other key that files may have for a figure. */
@@ -464,47 +467,6 @@ static enum roof_status read_word(struct reader *r, const char **word, const roo
     }
     *word = text;
     return ROOF_OK;
-}
-
-/* Words that people write for keys. */
-static const struct {
-    const char *word;
-    const char *key;
-} meant_keys[] = {{"memory", "memory_gb"},
-                  {"memory_size", "memory_gb"},
-                  {"memory_size_gb", "memory_gb"},
-                  {"memory_capacity", "memory_gb"},
-                  {"memory_capacity_gb", "memory_gb"},
-                  {"vram", "memory_gb"},
-                  {"vram_gb", "memory_gb"},
-                  {"hbm_gb", "memory_gb"},
-                  {"bandwidth", "bandwidth_gb_s"},
-                  {"memory_bandwidth", "bandwidth_gb_s"},
-                  {"memory_bandwidth_gb_s", "bandwidth_gb_s"},
-                  {"bandwidth_gbps", "bandwidth_gb_s"},
-                  {"peak", "peak_tflops"},
-                  {"peaks", "peak_tflops"},
-                  {"tflops", "peak_tflops"},
-                  {"flops", "peak_tflops"},
-                  {"sms", "sm_count"},
-                  {"clock", "boost_clock_mhz"},
-                  {"clock_mhz", "boost_clock_mhz"},
-                  {"l2", "l2_bytes"},
-                  {"tdp", "tdp_w"},
-                  {"power", "tdp_w"},
-                  {"link", "link_gb_s"},
-                  {"nvlink", "link_gb_s"},
-                  {"nvlink_gb_s", "link_gb_s"},
-                  {"network", "network_gb_s"}};
-
-const char *roof_figure_meant(const char *word)
-{
-    for (size_t i = 0; i < COUNT(meant_keys); i++) {
-        if (strcasecmp(word, meant_keys[i].word) == 0) {
-            return meant_keys[i].key;
-        }
-    }
-    return NULL;
 }
 
 static enum roof_status unknown_key(struct reader *r, const roof_json_value *item)

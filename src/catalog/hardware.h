@@ -71,6 +71,9 @@ enum roof_figure_id {
     ROOF_FIGURE_NETWORK_LATENCY, /**< s per step between nodes */
     ROOF_FIGURE_PEER_LINK,       /**< byte/s between two devices of a node without a switch; NAN:
                                       two of them have the whole link */
+    ROOF_FIGURE_BRIDGE,          /**< byte/s per device and direction over a bridge between cards;
+                                      NAN: there is none */
+    ROOF_FIGURE_BRIDGE_DEVICES,  /**< devices that a bridge joins */
     ROOF_FIGURE_COUNT
 };
 
@@ -168,13 +171,17 @@ enum roof_status roof_hardware_ids(struct roof_text *out, size_t *count,
  * ROOF_FIGURE_COUNT: none. */
 enum roof_figure_id roof_hardware_unlinked(const struct roof_hardware *hardware, double within);
 /**
- * Finds the link of a group of `members` that lie within a number of consecutive devices: the link
- * inside a node, or the slower of link and network if they cross nodes. Without a switch each
- * member has a link to each of the others. If the bandwidth is unknown, the error is ROOF_USAGE and
+ * Finds the link of a group of `members` that lie within a number of consecutive devices: the
+ * bridge if it joins all of these and is faster than the link, the link inside a node, or the
+ * slower of link and network if they cross nodes. Without a switch each member has a link to each
+ * of the others. If the bandwidth is unknown, the error is ROOF_USAGE and
  * names the missing figure.
  */
 enum roof_status roof_hardware_link(struct roof_link *out, const struct roof_hardware *hardware,
                                     double within, double members, struct roof_error *error);
+
+/** Tells whether a link of a device is the bridge between its cards. */
+bool roof_link_is_bridge(const struct roof_link *link, const struct roof_hardware *hardware);
 
 /** The groups of figures that can be scaled. */
 enum roof_raised { ROOF_RAISED_BANDWIDTH, ROOF_RAISED_PEAKS, ROOF_RAISED_LINKS, ROOF_RAISED_COUNT };

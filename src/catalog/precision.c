@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <strings.h>
 
+#include "base/base.h"
 #include "base/nearest.h"
 #include "catalog/storage.h"
 
@@ -433,6 +434,26 @@ const struct roof_format *roof_format(enum roof_precision precision)
     return &formats[precision];
 }
 
+/* The spellings of PyTorch and of C. */
+static const struct {
+    const char *name;
+    enum roof_precision precision;
+} spellings[] = {{"bfloat16", P(BF16)},
+                 {"float16", P(FP16)},
+                 {"half", P(FP16)},
+                 {"float32", P(FP32)},
+                 {"float", P(FP32)},
+                 {"single", P(FP32)},
+                 {"float64", P(FP64)},
+                 {"double", P(FP64)},
+                 {"float8", P(FP8_E4M3)},
+                 {"float8_e4m3", P(FP8_E4M3)},
+                 {"float8_e4m3fn", P(FP8_E4M3)},
+                 {"fp8_e4m3fn", P(FP8_E4M3)},
+                 {"e4m3", P(FP8_E4M3)},
+                 {"float8_e5m2", P(FP8_E5M2)},
+                 {"e5m2", P(FP8_E5M2)}};
+
 enum roof_status roof_precision_find(enum roof_precision *out, const char *name,
                                      struct roof_error *error)
 {
@@ -442,6 +463,12 @@ enum roof_status roof_precision_find(enum roof_precision *out, const char *name,
         if (strcasecmp(name, formats[p].name) == 0 ||
             (formats[p].alias != NULL && strcasecmp(name, formats[p].alias) == 0)) {
             *out = (enum roof_precision)p;
+            return ROOF_OK;
+        }
+    }
+    for (size_t i = 0; i < COUNT(spellings); i++) {
+        if (strcasecmp(name, spellings[i].name) == 0) {
+            *out = spellings[i].precision;
             return ROOF_OK;
         }
     }

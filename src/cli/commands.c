@@ -63,7 +63,7 @@ static const struct cli_command commands[] = {
      "  roofline list operators flash-attention\n"
      "  roofline list models -f csv --columns id,parameters,kv_bytes_per_token\n"},
     {"measure", ROOF_COMMAND_MEASURE, CLI_STEP, "[model NAME]",
-     "Measures this machine and writes it as a device for -H, or times the steps of a model on it.",
+     "Measures this machine as a device for -H, or times the steps of a model on it.",
      "  roofline measure --seconds 10\n"
      "  roofline measure --threads 4 -o here && roofline predict model llama-3.2-1b -H here\n"
      "  roofline measure --save my-server --formats q4_0,q8_0\n"

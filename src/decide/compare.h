@@ -77,7 +77,7 @@ struct roof_compare_group {
     double expected_mape;       /**< mean of |expected / measured - 1| */
     double expected_median_ape; /**< half of the rows are nearer */
     double expected_p90_ape;    /**< nine tenths are */
-    double expected_bias;       /**< mean of expected / measured - 1: above 0 too slow */
+    double expected_bias;       /**< mean of expected / measured - 1: above 0 too long */
     double band_coverage;       /**< fraction of rows between expected_low and expected_high */
     double below_ideal;         /**< fraction of rows measured faster than the bound */
 };

@@ -198,7 +198,10 @@ static void derive_plan(struct roof_value *out, enum plan_value wanted,
         out->number = alone ? (double)roof_split_ep(&prefill->split) : ROOF_UNKNOWN;
         break;
     case PLAN_LINK:
-        out->text = !alone ? NULL : prefill->network ? "network_gb_s" : "link_gb_s";
+        out->text = !alone             ? NULL
+                    : prefill->network ? "network_gb_s"
+                    : prefill->bridge  ? "bridge_gb_s"
+                                       : "link_gb_s";
         break;
     case PLAN_EP:
         out->number = (double)roof_split_ep(&row->plan.split);

@@ -59,6 +59,7 @@ struct emitter {
     const struct roof_engine_kv *kv;
     const struct roof_engine_split *split;
     int64_t context;
+    int64_t served;                  /* the longest request that the engine accepts */
     int64_t chunk;                   /* most tokens of prompts in a step */
     struct roof_text model;          /* a repository, a folder or a file */
     struct roof_text name;           /* its last part, for file names */
@@ -158,7 +159,7 @@ static bool put_value(struct roof_text *out, const struct emitter *e, const char
                    {"batch", p->batch},
                    {"batch_per_rank", per_rank},
                    {"batch_of_ranks", per_rank * ranks},
-                   {"context", e->context},
+                   {"context", e->served},
                    {"offloaded", roof_offload_layers(p->offload)},
                    /* llama.cpp counts the output as one more layer, the last one */
                    {"device_layers", e->plain->layers + 1 - roof_offload_layers(p->offload)},
@@ -393,7 +394,9 @@ static void put_plan(const struct emitter *e, const struct roof_plans *plans)
                      bound ? "at most " : "", roof_format_short(rate, p->tokens_per_s));
     end_remark(e);
     if (e->problem->model->positions > 0 && e->context > e->problem->model->positions) {
-        roof_text_printf(e->remark, "note: the model supports contexts up to %" PRId64,
+        roof_text_printf(e->remark,
+                         "note: the model supports contexts up to %" PRId64
+                         "; the engine refuses longer requests",
                          e->problem->model->positions);
         end_remark(e);
     }
@@ -717,6 +720,22 @@ static void put_reason(const struct emitter *e, const struct roof_plans *plans)
     put_splits(e);
 }
 
+/* Real prompts vary, and chat templates add tokens: requests may be longer than the question's by
+ * this fraction, rounded up to a multiple of the granule. */
+#define SERVED_ROOM 0.25
+#define SERVED_GRANULE 1024
+
+/* Returns the longest request that the engine should accept: one with some room, as long as one of
+ * the cache's sequences can have it. Engines refuse more than the model supports. The cache of the
+ * plan holds `sequences` of the question's. */
+static int64_t served_length(int64_t context, int64_t sequences, int64_t positions)
+{
+    const double room = ceil((double)context * (1 + SERVED_ROOM) / SERVED_GRANULE) * SERVED_GRANULE;
+    const double held = (double)context * (double)sequences;
+    const double most = positions > 0 ? (double)positions : room;
+    return (int64_t)fmin(fmin(room, held), most);
+}
+
 /* Sets what the lines of the best plan that the engine runs need. */
 static enum roof_status set_plan(struct emitter *e)
 {
@@ -724,6 +743,9 @@ static enum roof_status set_plan(struct emitter *e)
     const struct roof_serving *const s = &e->problem->engines->serving[p->serving];
     const struct roof_scenario *const base = &e->problem->base;
     e->context = base->generate > 0 ? base->prompt + base->generate : base->context;
+    e->served =
+        served_length(e->context, (p->batch + p->split.attention_dp - 1) / p->split.attention_dp,
+                      e->problem->model->positions);
     e->chunk = base->chunk > 0 ? base->chunk : PASS_TOKENS;
     e->plain = roof_plan_model(e->problem, p->serving);
     e->format = roof_engine_format(e->engine, s, e->problem->hardware[p->hardware]);

@@ -4,10 +4,10 @@
  * data/engines.
  *
  * Their lines have placeholders: {tp} {pp} {ep} {tp_ep} (the product), {batch}, {batch_per_ep} (of
- * one of ep groups, rounded up), {context}, {tokens} (context x batch), {chunk} (prompt tokens of a
- * step), {memory} (the fraction that is not kept free), {model}, {name} (its last part),
- * {checkpoint}; and, alone on a line, {format}, {kv} and {split}: the words of those. Files have no
- * {model}, {name} and {checkpoint}.
+ * one of ep groups, rounded up), {context} (of the longest request that the engine accepts),
+ * {tokens} (of all requests of the plan), {chunk} (prompt tokens of a step), {memory} (the fraction
+ * that is not kept free), {model}, {name} (its last part), {checkpoint}; and, alone on a line,
+ * {format}, {kv} and {split}: the words of those. Files have no {model}, {name} and {checkpoint}.
  */
 #ifndef ROOF_DECIDE_EMIT_H
 #define ROOF_DECIDE_EMIT_H

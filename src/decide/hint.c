@@ -3,9 +3,12 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
+#include "base/base.h"
 #include "decide/engine.h"
 #include "model/layout.h"
+#include "model/load.h"
 
 /* Writes how to give the formats of an engine (NULL: the name belongs to no engine) in place of a
  * precision. For the value of `precision` it names the weights and activations. */
@@ -46,6 +49,53 @@ static void hint_layout(struct roof_error *error, enum roof_status status, const
     (void)roof_error_set(
         error, status, "%s is a layout of checkpoints, for models: " ROOF_KEY("layout") " %s%s%s",
         name, name, known ? "; operators have " : "", known ? roof_format(found)->name : "");
+}
+
+/* How names of quantised checkpoints end, and the formats that they mean. An ending that stands
+ * behind a longer one with the same end is for the names that the longer one leaves. */
+static const struct {
+    const char *family; /* how the name of the model begins; "": in any way */
+    const char *ending;
+    const char *formats;
+} checkpoints[] = {{"", "-fp8-dynamic", "fp8-dynamic"},
+                   {"", "-fp8-block", "fp8-block"},
+                   {"qwen", "-fp8", "fp8-block"}, /* quantization_config: blocks of 128 x 128 */
+                   {"", "-fp8", "fp8"},
+                   {"", "-awq-int4", "awq"},
+                   {"", "-awq", "awq"},
+                   {"", "-gptq-int4", "int4_g128"},
+                   {"", "-quantized.w4a16", "int4_g128"},
+                   {"", "-quantized.w8a8", "int8"},
+                   {"", "-nvfp4", "nvfp4"},
+                   {"", "-fp4", "nvfp4"},
+                   {"", "-mxfp4", "mxfp4"},
+                   {"", "-gguf", "q4_k_m"}};
+
+#define MODEL_SIZE 128
+
+void roof_hint_model(struct roof_error *error, const char *name, const char *const *folders)
+{
+    const char *const slash = strrchr(name, '/');
+    const char *const own = slash == NULL ? name : slash + 1;
+    const size_t length = strlen(own);
+    const bool path = strchr("./~", *name) != NULL || (slash != NULL && strchr(name, '/') != slash);
+    for (size_t i = 0; error != NULL && !path && i < COUNT(checkpoints); i++) {
+        const char *const ending = checkpoints[i].ending;
+        char base[MODEL_SIZE];
+        bool known = false;
+        if (length > strlen(ending) && length - strlen(ending) < sizeof base &&
+            strcasecmp(own + length - strlen(ending), ending) == 0 &&
+            strncasecmp(own, checkpoints[i].family, strlen(checkpoints[i].family)) == 0) {
+            snprintf(base, sizeof base, "%.*s", (int)(length - strlen(ending)), own);
+            if (roof_model_known(&known, base, folders, NULL) == ROOF_OK && known) {
+                (void)roof_error_set(error, error->status,
+                                     "%s is not built in, but %s is: give %s with " ROOF_KEY(
+                                         "precision") " %s (recommend chooses the formats)",
+                                     name, base, base, checkpoints[i].formats);
+                return;
+            }
+        }
+    }
 }
 
 void roof_hint_format(struct roof_error *error, const char *name, bool precision_given,

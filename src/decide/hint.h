@@ -13,4 +13,8 @@
 void roof_hint_format(struct roof_error *error, const char *name, bool precision_given,
                       const char *const *folders);
 
+/* Replaces the message of an error about an unknown model by one that names the model and its
+ * formats, if the name is that of a quantised checkpoint of a known model: Qwen/Qwen3-32B-FP8. */
+void roof_hint_model(struct roof_error *error, const char *name, const char *const *folders);
+
 #endif

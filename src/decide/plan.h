@@ -82,6 +82,7 @@ struct roof_plan_prefill {
     double kv_bytes;       /**< cache of one prompt, sent over the link */
     double link;           /**< byte/s of each device and direction */
     bool network;          /**< the link connects nodes; otherwise devices of a node */
+    bool bridge;           /**< it is a bridge between cards */
     double transfer_s;     /**< the time of one prompt over the link */
     double again_s;        /**< the step that computes the first token again; 0: there is none */
     double requests;       /**< prompts/s that all prefill copies can take */

@@ -303,6 +303,7 @@ static bool set_way(struct roof_plan_prefill *out, const struct half *prefill,
     out->kv_bytes = decode->part_bytes * (double)receivers;
     out->link = link.bytes_per_s;
     out->network = roof_several_nodes(hardware, devices);
+    out->bridge = roof_link_is_bridge(&link, hardware);
     out->transfer_s =
         roof_transfer_time(decode->part_bytes, receivers, from->tp * from->pp, link.bytes_per_s);
     out->again_s = computes_again(&decode->plan, engines) ? decode->plan.step_s : 0;

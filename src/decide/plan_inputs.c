@@ -605,7 +605,7 @@ static enum roof_status forget_expected(struct roof_plan_answer *out,
                                         struct roof_error *error)
 {
     const bool asked = inputs->ranking == ROOF_RANKING_IDEAL ||
-                       inputs->base.offload != ROOF_OFFLOAD_NONE; /* the host only has bounds */
+                       inputs->base.offload != ROOF_OFFLOAD_NONE; /* prompts have bounds only */
     out->bare = calloc(inputs->hardware_count, sizeof *out->bare);
     out->bares = calloc(inputs->hardware_count, sizeof *out->bares);
     if (out->bare == NULL || out->bares == NULL) {

@@ -8,6 +8,7 @@
 #include "base/quantity.h"
 #include "catalog/registry.h"
 #include "decide/named.h"
+#include "predict/unexpected.h"
 
 enum roof_status roof_which_model(struct roof_error *error)
 {
@@ -295,7 +296,15 @@ enum roof_status roof_read_host(struct roof_scenario *scenario, struct roof_loan
     }
     const struct roof_device_wish wish = {
         .name = name, .set = &texts, .bounds_only = true, .host = true};
-    return roof_loan_hardware(&scenario->host, loans, &wish, error);
+    const struct roof_device_wish measured = {.name = name, .set = &texts};
+    const struct roof_hardware *kernels = NULL;
+    TRY(roof_loan_hardware(&scenario->host, loans, &wish, error));
+    const char *const architecture = scenario->host->architecture;
+    if (name != NULL && architecture != NULL && strncmp(architecture, "CPU", 3) == 0) {
+        TRY(roof_loan_hardware(&kernels, loans, &measured, error));
+        scenario->host_kernels = roof_expects_times(kernels) ? kernels : NULL;
+    }
+    return ROOF_OK;
 }
 
 enum roof_status roof_read_draft(const struct roof_model **out, struct roof_scenario *scenario,

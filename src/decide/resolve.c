@@ -36,6 +36,7 @@ static enum roof_status unknown_workload(const char *name, const char *const *fo
         status = roof_unknown_name(error, ROOF_USAGE, "operator or model", name, names,
                                    models + ROOF_OPERATOR_COUNT);
         roof_error_append(error, " (all: roofline list operators, roofline list models)");
+        roof_hint_model(error, name, folders);
     }
     free(names);
     roof_text_free(&ids);

@@ -21,9 +21,10 @@ const char *roof_cause_name(enum roof_cause cause)
 #define BIT(cause) (1U << ROOF_CAUSE_##cause)
 enum { SETS = 1 << ROOF_CAUSE_COUNT };
 
-/* Sets the saving of each cause to its mean over all orders of n changes. A set S of causes
- * precedes another cause in |S|! (n - |S| - 1)! of the n! orders. time[S] is the time after the
- * changes in S. A cause that never matters gets nothing in any order. */
+/* The n causes can change one after the other in n! orders, and what a cause saves depends on those
+ * before it. Sets the saving of each cause to its mean over the orders. A set S of causes is before
+ * another cause in |S|! (n - |S| - 1)! of them. time[S] is the time after the changes in S. A cause
+ * that never matters gets nothing in any order. */
 static void share_out(struct roof_gain *out, const double time[SETS])
 {
     static const double factorial[] = {1, 1, 2, 6, 24, 120};
@@ -94,6 +95,7 @@ static void change(struct roof_hardware *device, const struct roof_part *own,
         figure[ROOF_FIGURE_LINK].value *= faster;
         figure[ROOF_FIGURE_NETWORK].value *= faster;
         figure[ROOF_FIGURE_PEER_LINK].value *= faster;
+        figure[ROOF_FIGURE_BRIDGE].value *= faster;
         figure[ROOF_FIGURE_LINK_LATENCY].value /= faster;
         figure[ROOF_FIGURE_NETWORK_LATENCY].value /= faster;
     }

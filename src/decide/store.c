@@ -142,7 +142,11 @@ static enum roof_status load_model(struct roof_stored *out, const char *const *f
                                    const struct roof_model_wish *wish, struct roof_error *error)
 {
     /* cppcheck-suppress ctunullpointer ; one of the two wishes of obtain is there */
-    TRY(roof_model_load(&out->model, wish->name, folders, error));
+    const enum roof_status found = roof_model_load(&out->model, wish->name, folders, error);
+    if (found == ROOF_IO || found == ROOF_USAGE) {
+        roof_hint_model(error, wish->name, folders);
+    }
+    TRY(found);
     const bool as_stored =
         wish->layout != NULL && strcmp(wish->layout, "checkpoint") == 0 && out->model->stored;
     if (wish->layout != NULL && !as_stored) {

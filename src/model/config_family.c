@@ -39,6 +39,7 @@ static const struct family families[] = {
     {.type = "deepseek_v4", .flags = ROUTER_BIAS | SINKS | COMPRESSED},
     {.type = "laguna", .flags = QK_NORM | ROUTER_BIAS | HEAD_LISTS},
     {.type = "phi3"},
+    {.type = "phi4mm"},
     {.type = "phi", .flags = BIASES | HEAD_BIAS | LAYERNORM | UNGATED | PARALLEL},
     {.type = "gpt_neox", .flags = BIASES | LAYERNORM | UNGATED | PARALLEL | OWN_NORMS},
     {.type = "gpt2", .flags = BIASES | LAYERNORM | UNGATED | TIED | LEARNED},

@@ -66,12 +66,13 @@ static const char *const harmless[] = {
     /* positions */
     "rope_*", "*rope_theta*", "*rope_base*", "rotary_emb*", "rotary_base", "*_theta",
     "original_max_position_embeddings", "initial_context_length", "max_window_size",
-    "model_max_length", "max_length", "max_seq_length", "no_rope_layer*", "mrope_*", "*yarn*",
-    "use_rope*", "layer_rope_*", "position_embedding_type", "*_rope_parameters", "n_ctx_orig",
-    "*rope_interleave", "layer_switch", "order_of_interleaved_layers", "use_embedding_sharing",
-    "use_gated_activation", "use_parallel_block", "moe_capacity", "moe_gate*", "moe_use_aux_free",
-    "moe_norm_min", "mtp_transformer_layers", "use_mtp", "use_routing_bias", "qk_norm_type",
-    "use_rotary_pos_emb", "do_layer_norm_before", /* norms before or after a layer cost the same */
+    "interpolate_factor", "model_max_length", "max_length", "max_seq_length", "no_rope_layer*",
+    "mrope_*", "*yarn*", "use_rope*", "layer_rope_*", "position_embedding_type",
+    "*_rope_parameters", "n_ctx_orig", "*rope_interleave", "layer_switch",
+    "order_of_interleaved_layers", "use_embedding_sharing", "use_gated_activation",
+    "use_parallel_block", "moe_capacity", "moe_gate*", "moe_use_aux_free", "moe_norm_min",
+    "mtp_transformer_layers", "use_mtp", "use_routing_bias", "qk_norm_type", "use_rotary_pos_emb",
+    "do_layer_norm_before", /* norms before or after a layer cost the same */
     /* routing: which experts are chosen, not how many */
     "norm_topk_prob", "scoring_func", "topk_method", "topk_group", "n_group", "num_expert_group",
     "expert_group", "router_*", "moe_router_*", "routing_*", "moe_renormalize", "route_scale",
@@ -96,7 +97,7 @@ static const char *const harmless[] = {
     "code2wav_config", "*_audio_output", "spatial_merge_size", "img_*", "media_*",
     "downsample_ratio", "dynamic_image_size", "force_image_size", "*_dynamic_patch", "pad2square",
     "ps_version", "select_layer", "template", "system_message", "use_*_lora", "use_thumbnail",
-    "projection_*", "ignore_index", "use_unified_vision_chunk"};
+    "embd_layer", "projection_*", "ignore_index", "use_unified_vision_chunk"};
 
 /* Keys that are read for families with layers that keep a state. */
 static const char *const state_keys[] = {"chunk_size",
@@ -312,12 +313,16 @@ bool roof_config_says_nothing(const roof_json_value *value)
     return text == NULL && roof_json_count(value) == 0;
 }
 
-/* Tells whether a key belongs to a feature that another key of the config turns off. */
+/* Tells whether a key belongs to a feature that another key of the config, or its own value, turns
+ * off. */
 static bool turned_off(const struct config *c, const char *key)
 {
     bool flag = true;
-    return strcmp(key, "cla_share_factor") == 0 &&
-           roof_json_boolean(&flag, roof_config_member(c, "use_cla")) && !flag;
+    double every = 0; /* every n-th layer has full attention (Phi-4-mini) */
+    return (strcmp(key, "cla_share_factor") == 0 &&
+            roof_json_boolean(&flag, roof_config_member(c, "use_cla")) && !flag) ||
+           (strcmp(key, "full_attn_mod") == 0 &&
+            roof_json_number(&every, roof_config_member(c, key)) && every == 1);
 }
 
 /* Tells whether a list of kinds of attention has the usual one for all layers. */

@@ -284,6 +284,8 @@ enum roof_status roof_config_compressed(struct roof_layer *layer, struct reading
     TRY(read_size(&m->streams, c, "hc_mult", 4, 1));
     TRY(read_size(&m->out_groups, c, "o_groups", 8, 1));
     TRY(read_size(&m->out_rank, c, "o_lora_rank", 1024, 1));
+    const char *const experts = roof_json_string(roof_config_member(c, "expert_dtype"));
+    m->fp4_experts = experts != NULL && strcmp(experts, "fp4") == 0;
     if (m->head_dim == 0 || m->window == 0 || m->q_lora_rank == 0 || m->kv_heads != 1 ||
         m->qk_rope_head_dim == 0 || m->head_dim % 2 != 0 || m->index_heads == 0 ||
         m->index_head_dim == 0 || m->index_topk == 0 || m->heads % m->out_groups != 0) {

@@ -134,17 +134,83 @@ static enum roof_status leave_out(const struct config *c, const char *why, const
     return roof_model_note_text(c->model, &remark, c->error);
 }
 
+/*
+ * Holds the weights of an encoder that vision_config names without its shapes, and of the embedder
+ * behind it: a table for tokens of other kinds, two norms and a product. Sources:
+ * huggingface/transformers, modular_gemma3n.py (Gemma3nMultimodalEmbedder) and
+ * configuration_gemma3n.py (Gemma3nVisionConfig). The parameters of the encoder are those of the
+ * published safetensors less all others: 5,439,438,272 of google/gemma-3n-E2B-it and 7,849,978,192
+ * of google/gemma-3n-E4B-it leave the same number, which timm rounds to 294.13 M.
+ */
+static enum roof_status hold_named(bool *held, const struct config *c, const char *type,
+                                   const roof_json_value *vision)
+{
+    const char *const name = roof_json_string(roof_json_get(vision, "architecture"));
+    const int64_t parameters = 294126912;
+    int64_t size[] = {2048, 128};
+    static const char *const keys[] = {"hidden_size", "vocab_size"};
+    *held = type != NULL && strcmp(type, "gemma3n") == 0 &&
+            (name == NULL || strcmp(name, "mobilenetv5_300m_enc") == 0);
+    for (size_t i = 0; i < COUNT(keys) && *held; i++) {
+        const roof_json_value *const value = roof_json_get(vision, keys[i]);
+        if (value != NULL) {
+            TRY(roof_config_integer(&size[i], c, value, keys[i], 1, 1000000));
+        }
+    }
+    if (*held) {
+        c->model->tower.unused = parameters + size[0] * (size[1] + 2 + c->model->hidden);
+    }
+    if (*held && *c->model->notes == NULL) { /* else the registry says it in its own words */
+        roof_model_note(c->model, "the vision encoder is counted in memory only, because "
+                                  "vision_config has no shapes of it");
+    }
+    return ROOF_OK;
+}
+
+/*
+ * Holds the weights of Phi-4-multimodal that only images and audio use: two encoders, whose shapes
+ * its code has and its config lacks, and low-rank adapters of all products of the layers. Source:
+ * microsoft/Phi-4-multimodal-instruct, 5,574,460,384 parameters of its safetensors: 4,666,493,952
+ * of the language model with its adapters, 441,550,016 and 466,416,416 of the encoders.
+ */
+static enum roof_status hold_phi4(const struct config *c)
+{
+    static const char *const adapters[] = {"vision_lora", "speech_lora"};
+    struct roof_model *const m = c->model;
+    const int64_t attention = m->heads * m->head_dim;
+    const int64_t layer = (m->hidden + attention + 2 * m->kv_heads * m->head_dim) +
+                          (attention + m->hidden) + (m->hidden + 2 * m->intermediate) +
+                          (m->intermediate + m->hidden); /* the widths of four products */
+    m->tower.unused = 441550016 + 466416416;
+    for (size_t i = 0; i < COUNT(adapters); i++) {
+        const roof_json_value *const rank = roof_json_get(roof_json_get(c->root, adapters[i]), "r");
+        int64_t r = 0;
+        if (rank != NULL) {
+            TRY(roof_config_integer(&r, c, rank, "r", 0, 1000000));
+        }
+        m->tower.unused += r * layer * m->layers;
+    }
+    roof_model_note(m, "the encoders of images and audio and the adapters for them are counted in "
+                       "memory only, because the config has no shapes of the encoders");
+    return ROOF_OK;
+}
+
 enum roof_status roof_config_tower(const struct config *c)
 {
+    bool held = false;
     const roof_json_value *const vision = roof_json_get(c->root, "vision_config");
     const char *const type = roof_json_string(roof_json_get(c->root, "model_type"));
+    if (type != NULL && strcmp(type, "phi4mm") == 0) {
+        return hold_phi4(c);
+    }
     const char *const inner = roof_json_string(roof_json_get(vision, "model_type"));
     if (!roof_json_is_object(vision)) {
         return ROOF_OK;
     }
     const struct tower_class *const class = roof_config_tower_class(type, inner);
     if (class == NULL) {
-        return leave_out(c, "", "");
+        TRY(hold_named(&held, c, type, vision));
+        return held ? ROOF_OK : leave_out(c, "", "");
     }
     struct tower_reading r = {.tower = class->tower, .config = c, .vision = vision};
     TRY(class->read(&r));

@@ -42,11 +42,12 @@ const char *roof_block_name(enum roof_block block);
 /** Returns the number of layers that have a block; the ends count as one. */
 int64_t roof_block_layers(const struct roof_model *model, enum roof_block block);
 
-/** The step of attention of decoding sequences. */
+/** The step of attention of decoding sequences, or of a state. */
 struct roof_step_part {
     bool beside_prompts; /**< the step also has new tokens of prompts */
     int64_t longest;     /**< the longest of their contexts, whose mean is the workload's kv_len; 0:
                               all are equal */
+    bool prompt; /**< the tokens are those of prompts, however few they are; of a state only */
 };
 
 /** An operator of the model. */
@@ -67,6 +68,8 @@ struct roof_node {
     bool borrowed; /**< the elements are another node's (tied embeddings); vectors are its own */
     const struct roof_hardware *host; /**< the host that computes it, from its memory; NULL: the
                                            device */
+    const struct roof_hardware *host_kernels; /**< the host with its measured kernels, if it
+                                                 computes the node in this pass; or NULL */
     struct roof_step_part part;
     bool routed; /**< experts: a token uses top_k / experts of the resident weights */
     /** The operators whose results it reads, from all layers that have it. */

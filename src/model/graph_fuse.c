@@ -268,6 +268,8 @@ void roof_graph_add(struct builder *b, struct roof_node *node)
     node->block = b->block;
     node->workload.quantize_input = quantization_of(b, node);
     node->host = on_host(b, node) ? b->s->host : NULL;
+    node->host_kernels =
+        node->host != NULL && b->tokens < ROOF_OFFLOAD_COPY_TOKENS ? b->s->host_kernels : NULL;
     b->from = (struct roof_reads){.count = 1, .name = {node->name}};
     if (b->s->fuse == ROOF_FUSE_ALL) {
         node->reads.count = 0;

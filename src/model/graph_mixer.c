@@ -111,6 +111,7 @@ static void state_node(struct builder *b, const struct group *g)
                              .workload = {.op = ops[x->kind],
                                           .shape = state_shape(b, g),
                                           .formats = roof_graph_vector_formats(b)},
+                             .part.prompt = g->expanded,
                              .vectors = first ? state_vectors(b) : 0,
                              .vector_format = roof_graph_formats(b, ROOF_WEIGHT_NORM).weights};
     node.workload.formats.kv = x->state;

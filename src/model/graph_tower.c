@@ -359,6 +359,7 @@ void roof_graph_encoder(struct builder *b)
     const struct roof_sizes size = roof_sizes_unpack(s->media.image_size);
     struct encoder e = {.tower = t, .tp = t->heads % s->tp == 0 ? s->tp : 1};
     if (t->layers == 0) {
+        roof_encoder_unused(b, t->unused);
         return;
     }
     e.image = roof_tower_image(t, runs ? size.size[0] : t->patch * t->merge,

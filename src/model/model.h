@@ -184,7 +184,8 @@ struct roof_tower {
     int64_t class_results; /**< tokens of a square that are made of its class token: 0 or 1 */
     struct roof_projection project[ROOF_PROJECTIONS_MAX];
     enum roof_projection_norm project_norm;
-    int64_t unused;   /**< elements of norms that no token passes */
+    int64_t unused;   /**< elements of norms that no token passes, or without layers all of an
+                         encoder whose shapes are not known */
     int64_t taps;     /**< layers whose results are also projected, like that of the last one */
     bool grows;       /**< an image that is narrower than a token is scaled up to it first */
     bool no_overview; /**< an image that is cut has no square of all of it */
@@ -347,6 +348,7 @@ struct roof_model {
     struct roof_layer layer[ROOF_LAYERS_MAX]; /**< the classes, in order of first use */
     int64_t layer_classes;
     int16_t layer_class[ROOF_LAYERS_MAX]; /**< the class of each layer */
+    bool fp4_experts; /**< beside FP8, a checkpoint has its routed experts in MXFP4 */
     enum roof_precision activations; /**< their format in a layout; AUTO: the question decides */
     enum roof_precision kv; /**< the cache's format in a layout; AUTO: the question decides */
     bool stored;            /**< formats and bytes come from a file of weights */

@@ -24,38 +24,63 @@
 
 /* The number of a layer follows one of these, in text models and in vision models. */
 static const char *const layer_prefixes[] = {"model.layers.", "language_model.model.layers.",
-                                             "model.language_model.layers."};
+                                             "model.language_model.layers.", "layers."};
 
 /* Weights have other names in some classes of models. If several weights share a name, an entry
  * means it only if it contains their word, because an entry for one of them is not for all. */
-static const struct {
+struct other_name {
     enum roof_weight weight;
     const char *module;
     const char *word; /* NULL: none is needed */
-} other_names[] = {{ROOF_WEIGHT_Q, "self_attn.qkv_proj", "qkv"},
-                   {ROOF_WEIGHT_K, "self_attn.qkv_proj", "qkv"},
-                   {ROOF_WEIGHT_V, "self_attn.qkv_proj", "qkv"},
-                   {ROOF_WEIGHT_GATE, "mlp.gate_up_proj", "gate_up"},
-                   {ROOF_WEIGHT_UP, "mlp.gate_up_proj", "gate_up"},
-                   {ROOF_WEIGHT_ROUTER, "block_sparse_moe.gate", NULL},
-                   {ROOF_WEIGHT_EXPERT_GATE, "block_sparse_moe.experts.0.w1", NULL},
-                   {ROOF_WEIGHT_EXPERT_UP, "block_sparse_moe.experts.0.w3", NULL},
-                   {ROOF_WEIGHT_EXPERT_DOWN, "block_sparse_moe.experts.0.w2", NULL},
-                   {ROOF_WEIGHT_GATE, "feed_forward.gate_proj", NULL},
-                   {ROOF_WEIGHT_UP, "feed_forward.up_proj", NULL},
-                   {ROOF_WEIGHT_DOWN, "feed_forward.down_proj", NULL},
-                   {ROOF_WEIGHT_ROUTER, "feed_forward.router", NULL},
-                   {ROOF_WEIGHT_EXPERT_GATE, "feed_forward.experts.0.gate_proj", NULL},
-                   {ROOF_WEIGHT_EXPERT_UP, "feed_forward.experts.0.up_proj", NULL},
-                   {ROOF_WEIGHT_EXPERT_DOWN, "feed_forward.experts.0.down_proj", NULL},
-                   {ROOF_WEIGHT_SHARED_GATE, "feed_forward.shared_expert.gate_proj", NULL},
-                   {ROOF_WEIGHT_SHARED_UP, "feed_forward.shared_expert.up_proj", NULL},
-                   {ROOF_WEIGHT_SHARED_DOWN, "feed_forward.shared_expert.down_proj", NULL},
-                   {ROOF_WEIGHT_SHARED_GATE, "mlp.shared_expert.gate_proj", NULL},
-                   {ROOF_WEIGHT_SHARED_UP, "mlp.shared_expert.up_proj", NULL},
-                   {ROOF_WEIGHT_SHARED_DOWN, "mlp.shared_expert.down_proj", NULL},
-                   {ROOF_WEIGHT_MIXER_IN, "self_attn.q_proj", NULL},
-                   {ROOF_WEIGHT_MIXER_OUT, "self_attn.o_proj", NULL}};
+};
+static const struct other_name other_names[] = {
+    {ROOF_WEIGHT_Q, "self_attn.qkv_proj", "qkv"},
+    {ROOF_WEIGHT_K, "self_attn.qkv_proj", "qkv"},
+    {ROOF_WEIGHT_V, "self_attn.qkv_proj", "qkv"},
+    {ROOF_WEIGHT_GATE, "mlp.gate_up_proj", "gate_up"},
+    {ROOF_WEIGHT_UP, "mlp.gate_up_proj", "gate_up"},
+    {ROOF_WEIGHT_ROUTER, "block_sparse_moe.gate", NULL},
+    {ROOF_WEIGHT_EXPERT_GATE, "block_sparse_moe.experts.0.w1", NULL},
+    {ROOF_WEIGHT_EXPERT_UP, "block_sparse_moe.experts.0.w3", NULL},
+    {ROOF_WEIGHT_EXPERT_DOWN, "block_sparse_moe.experts.0.w2", NULL},
+    {ROOF_WEIGHT_GATE, "feed_forward.gate_proj", NULL},
+    {ROOF_WEIGHT_UP, "feed_forward.up_proj", NULL},
+    {ROOF_WEIGHT_DOWN, "feed_forward.down_proj", NULL},
+    {ROOF_WEIGHT_ROUTER, "feed_forward.router", NULL},
+    {ROOF_WEIGHT_EXPERT_GATE, "feed_forward.experts.0.gate_proj", NULL},
+    {ROOF_WEIGHT_EXPERT_UP, "feed_forward.experts.0.up_proj", NULL},
+    {ROOF_WEIGHT_EXPERT_DOWN, "feed_forward.experts.0.down_proj", NULL},
+    {ROOF_WEIGHT_SHARED_GATE, "feed_forward.shared_expert.gate_proj", NULL},
+    {ROOF_WEIGHT_SHARED_UP, "feed_forward.shared_expert.up_proj", NULL},
+    {ROOF_WEIGHT_SHARED_DOWN, "feed_forward.shared_expert.down_proj", NULL},
+    {ROOF_WEIGHT_SHARED_GATE, "mlp.shared_expert.gate_proj", NULL},
+    {ROOF_WEIGHT_SHARED_UP, "mlp.shared_expert.up_proj", NULL},
+    {ROOF_WEIGHT_SHARED_DOWN, "mlp.shared_expert.down_proj", NULL},
+    {ROOF_WEIGHT_MIXER_IN, "self_attn.q_proj", NULL},
+    {ROOF_WEIGHT_MIXER_OUT, "self_attn.o_proj", NULL}};
+
+/* Models with compressed keys (DeepSeek-V4) have these. */
+static const struct other_name compressed_names[] = {
+    {ROOF_WEIGHT_Q_A, "attn.wq_a", NULL},
+    {ROOF_WEIGHT_Q_A, "attn.fused_wqa_wkv", NULL},
+    {ROOF_WEIGHT_KV_A, "attn.wkv", NULL},
+    {ROOF_WEIGHT_KV_A, "attn.fused_wqa_wkv", NULL},
+    {ROOF_WEIGHT_Q_B, "attn.wq_b", NULL},
+    {ROOF_WEIGHT_O, "attn.wo_a", NULL},
+    {ROOF_WEIGHT_INDEX, "attn.indexer.wq_b", NULL},
+    {ROOF_WEIGHT_ROUTER, "ffn.gate", NULL},
+    {ROOF_WEIGHT_EXPERT_GATE, "ffn.experts.0.gate_proj", NULL},
+    {ROOF_WEIGHT_EXPERT_UP, "ffn.experts.0.up_proj", NULL},
+    {ROOF_WEIGHT_EXPERT_DOWN, "ffn.experts.0.down_proj", NULL},
+    {ROOF_WEIGHT_EXPERT_GATE, "ffn.experts.0.w1", NULL},
+    {ROOF_WEIGHT_EXPERT_UP, "ffn.experts.0.w3", NULL},
+    {ROOF_WEIGHT_EXPERT_DOWN, "ffn.experts.0.w2", NULL},
+    {ROOF_WEIGHT_SHARED_GATE, "ffn.shared_experts.gate_proj", NULL},
+    {ROOF_WEIGHT_SHARED_UP, "ffn.shared_experts.up_proj", NULL},
+    {ROOF_WEIGHT_SHARED_DOWN, "ffn.shared_experts.down_proj", NULL},
+    {ROOF_WEIGHT_SHARED_GATE, "ffn.shared_experts.w1", NULL},
+    {ROOF_WEIGHT_SHARED_UP, "ffn.shared_experts.w3", NULL},
+    {ROOF_WEIGHT_SHARED_DOWN, "ffn.shared_experts.w2", NULL}};
 
 /* Tells whether a model has the other names of a weight: among layers with a state only those with
  * Kimi delta attention name their projections as in attention. */
@@ -114,19 +139,21 @@ static bool names_weight(struct quantization *r, const struct entry *entry, enum
                          int64_t layer)
 {
     const bool others = has_other_names(r->model, weight);
+    const bool compressed = r->model->out_rank > 0;
+    const struct other_name *const other = compressed ? compressed_names : other_names;
+    const size_t count = compressed ? COUNT(compressed_names) : COUNT(other_names);
     char module[MODULE_SIZE];
     bool found = false;
     if (entry->expression == NULL && entry->literal && entry->length >= MODULE_SIZE) {
         return false; /* it is longer than any name */
     }
     for (size_t p = 0; p < COUNT(layer_prefixes) && !found; p++) {
-        for (size_t n = 0; n <= COUNT(other_names) && !found; n++) {
-            const bool usual = n == COUNT(other_names);
-            if (usual || (others && other_names[n].weight == weight &&
-                          (other_names[n].word == NULL ||
-                           strstr(entry->text, other_names[n].word) != NULL))) {
+        for (size_t n = 0; n <= count && !found; n++) {
+            const bool usual = n == count;
+            if (usual || (others && other[n].weight == weight &&
+                          (other[n].word == NULL || strstr(entry->text, other[n].word) != NULL))) {
                 snprintf(module, sizeof module, "%s%" PRId64 ".%s", layer_prefixes[p], layer,
-                         usual ? roof_weight_module(weight) : other_names[n].module);
+                         usual ? roof_weight_module(weight) : other[n].module);
                 found = matches_module(entry, module, &r->work);
             }
         }
@@ -205,7 +232,12 @@ static enum roof_status put_named(struct quantization *r, const roof_json_value 
         return roof_json_error(r->json, item, r->error,
                                "regular expression '%.100s': %s" GIVE_FORMATS, text + 3, problem);
     }
-    const size_t length = strlen(text);
+    char short_text[MODULE_SIZE];
+    size_t length = strlen(text);
+    if (!expression && length > 1 && length < MODULE_SIZE && text[length - 1] == '.') {
+        (void)snprintf(short_text, sizeof short_text, "%.*s", (int)--length, text);
+        text = short_text; /* "model.layers.0." means the layer */
+    }
     const struct entry entry = {text, length, strcspn(text, "*?[\\") == length,
                                 expression ? &pattern : NULL};
     return put_entry(r, item, &entry, to, claimed);
@@ -228,6 +260,17 @@ static void put_formats(struct quantization *r, enum roof_precision format, bool
     }
 }
 
+/* Gives routed experts the format that DeepSeek-V4 has for them beside FP8: MXFP4. */
+static void put_experts(struct quantization *r, const char *method)
+{
+    const bool narrow = r->model->fp4_experts && method != NULL && strcmp(method, "fp8") == 0;
+    for (int64_t i = 0; i < r->model->layers && narrow; i++) {
+        for (int w = ROOF_WEIGHT_EXPERT_GATE; w <= ROOF_WEIGHT_EXPERT_DOWN; w++) {
+            r->layer[i].format[w] = (int8_t)ROOF_PRECISION_MXFP4;
+        }
+    }
+}
+
 /* Tells whether a list of modules named a weight of the model. */
 static bool names_any(const struct quantization *r, const unsigned *claimed)
 {
@@ -238,6 +281,31 @@ static bool names_any(const struct quantization *r, const unsigned *claimed)
     return any != 0;
 }
 
+/* --- several formats ------------------------------------------------------------------------ */
+
+/* A model has one format of inputs, the narrowest of those that its weights ask for. *inputs is
+ * that of the weights so far; weights whose inputs are not converted ask for 16 bits. */
+static void narrow_inputs(enum roof_precision *inputs, enum roof_precision asked)
+{
+    asked = asked == ROOF_PRECISION_AUTO ? ROOF_PRECISION_BF16 : asked;
+    if (*inputs == ROOF_PRECISION_AUTO ||
+        roof_precision_bits(asked) < roof_precision_bits(*inputs)) {
+        *inputs = asked;
+    }
+}
+
+/* Tells whether weights get the inputs that they ask for: the wider of those of the model and of
+ * those that belong to their format. */
+static bool meets_inputs(enum roof_precision weights, enum roof_precision asked,
+                         enum roof_precision inputs)
+{
+    const enum roof_precision pair = roof_format(weights)->activations;
+    const enum roof_precision met =
+        roof_precision_bits(pair) > roof_precision_bits(inputs) ? pair : inputs;
+    asked = asked == ROOF_PRECISION_AUTO ? ROOF_PRECISION_BF16 : asked;
+    return roof_precision_bits(met) == roof_precision_bits(asked);
+}
+
 /* --- modelopt with several formats --------------------------------------------------------- */
 
 /* Reads a module of the list; *inputs is the narrowest format of inputs so far. */
@@ -246,32 +314,20 @@ static enum roof_status read_quantized(struct quantization *r, const roof_json_v
 {
     struct method method = {.weights = ROOF_PRECISION_AUTO};
     TRY(roof_quantization_method(&method, r, item));
-    const enum roof_precision read =
-        method.activations == ROOF_PRECISION_AUTO ? ROOF_PRECISION_BF16 : method.activations;
-    if (*inputs == ROOF_PRECISION_AUTO ||
-        roof_precision_bits(read) < roof_precision_bits(*inputs)) {
-        *inputs = read;
-    }
+    narrow_inputs(inputs, method.activations);
     if (strcmp(roof_json_key(item), "lm_head") == 0) {
         r->model->format[ROOF_WEIGHT_LM_HEAD] = (int8_t)method.weights;
     }
     return put_named(r, item, roof_json_key(item), method.weights, claimed);
 }
 
-/* Refuses a module whose inputs would have another format than that of its method, because a model
- * has one input format: the inputs of weights have the wider of that and of the one that belongs to
- * their format. */
+/* Refuses a module whose inputs would have another format than that of its method. */
 static enum roof_status check_inputs(struct quantization *r, const roof_json_value *item,
                                      enum roof_precision inputs)
 {
     struct method method = {.weights = ROOF_PRECISION_AUTO};
     TRY(roof_quantization_method(&method, r, item));
-    const enum roof_precision pair = roof_format(method.weights)->activations;
-    const enum roof_precision met =
-        roof_precision_bits(pair) > roof_precision_bits(inputs) ? pair : inputs;
-    const enum roof_precision said =
-        method.activations == ROOF_PRECISION_AUTO ? ROOF_PRECISION_BF16 : method.activations;
-    return roof_precision_bits(met) == roof_precision_bits(said)
+    return meets_inputs(method.weights, method.activations, inputs)
                ? ROOF_OK
                : roof_json_error(r->json, item, r->error,
                                  "quantized_layers with such different formats of inputs are not "
@@ -430,23 +486,55 @@ static enum roof_status put_targets(struct quantization *r, const roof_json_valu
     return ROOF_OK;
 }
 
-/* Reads a group with weights. *stored is true if another one came before. */
-static enum roof_status read_group_of_weights(struct quantization *r, const roof_json_value *group,
-                                              bool classes, unsigned *claimed, bool *stored)
+/* Demands of the groups with weights. */
+struct groups {
+    bool stored;                /* there is one: the others may be of the cache alone */
+    bool mixed;                 /* two ask for different inputs */
+    enum roof_precision first;  /* inputs of the first */
+    enum roof_precision inputs; /* the narrowest; 16 bits if they are not converted */
+};
+
+static enum roof_status read_formats(enum roof_precision *weights, enum roof_precision *inputs,
+                                     struct quantization *r, const roof_json_value *group)
 {
-    const roof_json_value *const weights = roof_quantization_member(group, "weights");
+    const roof_json_value *const stored = roof_quantization_member(group, "weights");
+    TRY(read_weights(weights, r, stored == NULL ? group : stored));
+    return read_inputs(inputs, r, roof_quantization_member(group, "input_activations"), *weights);
+}
+
+/* Reads a group with weights. */
+static enum roof_status read_group_of_weights(struct groups *out, struct quantization *r,
+                                              const roof_json_value *group, bool classes,
+                                              unsigned *claimed)
+{
     enum roof_precision format = ROOF_PRECISION_AUTO;
     enum roof_precision inputs = ROOF_PRECISION_AUTO;
-    TRY(read_weights(&format, r, weights == NULL ? group : weights));
-    TRY(read_inputs(&inputs, r, roof_quantization_member(group, "input_activations"), format));
-    if (*stored && inputs != r->model->activations) {
-        return roof_json_error(
-            r->json, group, r->error,
-            "config_groups with different input_activations are not supported" GIVE_FORMATS);
-    }
-    r->model->activations = inputs;
-    *stored = true;
+    TRY(read_formats(&format, &inputs, r, group));
+    out->first = out->stored ? out->first : inputs;
+    out->mixed = out->mixed || inputs != out->first;
+    out->stored = true;
+    narrow_inputs(&out->inputs, inputs);
     return put_targets(r, group, format, classes, claimed);
+}
+
+/* Refuses a group whose inputs would have another format than it asks for. */
+static enum roof_status check_group_inputs(const struct groups *all, struct quantization *r,
+                                           const roof_json_value *group)
+{
+    enum roof_precision format = ROOF_PRECISION_AUTO;
+    enum roof_precision inputs = ROOF_PRECISION_AUTO;
+    TRY(read_formats(&format, &inputs, r, group));
+    return meets_inputs(format, inputs, all->inputs)
+               ? ROOF_OK
+               : roof_json_error(r->json, group, r->error,
+                                 "config_groups with such different input_activations are not "
+                                 "supported" GIVE_FORMATS);
+}
+
+/* A group without weights is for attention: it has only inputs. */
+static bool has_weights(const roof_json_value *group)
+{
+    return !roof_json_is_object(group) || roof_quantization_member(group, "weights") != NULL;
 }
 
 /* Reads the groups. A group that names a weight takes precedence over one that has its class, and
@@ -455,7 +543,7 @@ static enum roof_status read_groups(struct quantization *r, const roof_json_valu
 {
     const roof_json_value *const groups = roof_json_get(q, "config_groups");
     unsigned claimed[ROOF_LAYERS_MAX] = {0};
-    bool stored = false; /* some group has weights: the others may be of the cache alone */
+    struct groups all = {.inputs = ROOF_PRECISION_AUTO};
     if (!roof_json_is_object(groups)) {
         return roof_json_error(r->json, groups == NULL ? q : groups, r->error,
                                "method 'compressed-tensors' needs "
@@ -465,13 +553,19 @@ static enum roof_status read_groups(struct quantization *r, const roof_json_valu
     for (int classes = 0; classes < 2; classes++) {
         for (const roof_json_value *group = roof_json_first(groups); group != NULL;
              group = roof_json_next(group)) {
-            /* A group without weights is for attention: it has only inputs. */
-            if (!roof_json_is_object(group) || roof_quantization_member(group, "weights") != NULL) {
-                TRY(read_group_of_weights(r, group, classes != 0, claimed, &stored));
+            if (has_weights(group)) {
+                TRY(read_group_of_weights(&all, r, group, classes != 0, claimed));
             }
         }
     }
-    return !stored || names_any(r, claimed)
+    for (const roof_json_value *group = roof_json_first(groups); group != NULL && all.mixed;
+         group = roof_json_next(group)) {
+        TRY(has_weights(group) ? check_group_inputs(&all, r, group) : ROOF_OK);
+    }
+    if (all.stored) {
+        r->model->activations = all.mixed ? all.inputs : all.first;
+    }
+    return !all.stored || names_any(r, claimed)
                ? ROOF_OK
                : roof_json_error(r->json, groups, r->error,
                                  "config_groups: the targets name no weight "
@@ -597,6 +691,7 @@ static enum roof_status read_quantization(struct quantization *r, const roof_jso
     } else {
         TRY(roof_quantization_method(&method, r, q));
         put_formats(r, method.weights, method.experts_only);
+        put_experts(r, name);
         r->model->activations = method.activations;
     }
     TRY(read_exclusions(r, q));

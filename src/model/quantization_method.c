@@ -10,8 +10,9 @@
 #define MODELOPT "modelopt"
 
 /* The formats of methods. Those of modelopt are the words of process_layer_quant_config in
- * NVIDIA/Model-Optimizer, modelopt/torch/export/quant_utils.py, and FP8_BLOCK_SCALES of QuantAlgo
- * in NVIDIA/TensorRT-LLM. Each width of a method has a row; 4 bits are the default. */
+ * NVIDIA/Model-Optimizer, modelopt/torch/export/quant_utils.py, and FP8_BLOCK_SCALES, W4A16_MXFP4
+ * and W8A16 of QuantAlgo in NVIDIA/TensorRT-LLM. Each width of a method has a row; 4 bits are the
+ * default. */
 static const struct method methods[] = {
     {"mxfp4", NULL, 0, ROOF_PRECISION_MXFP4, ROOF_PRECISION_BF16, true},
     {MODELOPT, "NVFP4", 0, ROOF_PRECISION_NVFP4, ROOF_PRECISION_NVFP4, false},
@@ -27,6 +28,8 @@ static const struct method methods[] = {
     {MODELOPT, "FP8_BLOCK_SCALES", 0, ROOF_PRECISION_FP8_BLOCK128, ROOF_PRECISION_FP8_E4M3, false},
     {MODELOPT, "W8A8_SQ_PER_CHANNEL", 0, ROOF_PRECISION_INT8_CHANNEL, ROOF_PRECISION_INT8, false},
     {MODELOPT, "W4A16_AWQ", 0, ROOF_PRECISION_INT4_G128, ROOF_PRECISION_AUTO, false},
+    {MODELOPT, "W4A16_MXFP4", 0, ROOF_PRECISION_MXFP4, ROOF_PRECISION_AUTO, false},
+    {MODELOPT, "W8A16", 0, ROOF_PRECISION_INT8_CHANNEL, ROOF_PRECISION_AUTO, false},
     {"fp8", NULL, 0, ROOF_PRECISION_FP8_E4M3, ROOF_PRECISION_FP8_E4M3, false},
     {"fbgemm_fp8", NULL, 0, ROOF_PRECISION_FP8_E4M3, ROOF_PRECISION_FP8_E4M3, false},
     {"awq", NULL, 4, ROOF_PRECISION_INT4_G128_ZP, ROOF_PRECISION_AUTO, false},

@@ -57,6 +57,10 @@ const char *roof_offload_part_name(enum roof_offload_part part);
 /** In place of a number of layers: the fewest with which the device has room for the rest. */
 #define ROOF_OFFLOAD_FIT (ROOF_LAYERS_MAX + 1)
 #define ROOF_OFFLOAD_NAME_SIZE 24
+/** A pass of so many tokens has its offloaded weights copied to the device: ggml-org/llama.cpp,
+ * ggml-cuda.cu (ggml_backend_cuda_device_offload_op, min_batch_size). */
+#define ROOF_OFFLOAD_COPY_TOKENS 32
+
 /** The memory bandwidth of a usual host, as text: two channels of DDR5-5600. */
 #define ROOF_HOST_USUAL_GB_PER_S "89.6"
 /** Packs a part and a number of layers into the input "offload"; and the inverse of it. */
@@ -141,7 +145,9 @@ struct roof_scenario {
     const char *host_time_said; /**< as a question gives it, which must outlive this; or NULL */
     int64_t offload;            /**< as roof_offload_pack packs it; 0: all is on the device */
     const struct roof_hardware *host; /**< what computes the part on the host, or NULL */
-    enum roof_drafting drafting;      /**< resolved where there are drafts */
+    /** The host with its measured kernels, which expected times need, or NULL. */
+    const struct roof_hardware *host_kernels;
+    enum roof_drafting drafting;    /**< resolved where there are drafts */
     const struct roof_model *draft; /**< the model that proposes, maybe the model itself, or NULL */
 };
 /** The chunk of a request by default. */

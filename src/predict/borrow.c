@@ -52,6 +52,30 @@ static void mark_same_sms(struct roof_calibration *c, const struct borrowing *b,
     }
 }
 
+/* Keeps the reason why the measured times of all-reduces, and of the other collectives of that
+ * machine, may be far off elsewhere. */
+static enum roof_status warn_of_collectives(struct roof_calibration *c, const struct borrowing *b,
+                                            struct roof_error *error)
+{
+    const roof_json_value *const rows = roof_json_get(roof_json_root(b->table), "collectives");
+    for (const roof_json_value *row = roof_json_first(rows); row != NULL;
+         row = roof_json_next(row)) {
+        const char *const id = roof_json_line(roof_json_get(row, "calibration"));
+        const char *const reason = roof_json_line(roof_json_get(row, "reason"));
+        double devices = 0;
+        bool measured = false;
+        for (size_t n = 0; n < c->count; n++) {
+            const struct roof_kernel_fit *const fit = &c->fit[n];
+            measured = measured || (fit->kernel == ROOF_KERNEL_ALL_REDUCE && !fit->own &&
+                                    strcmp(fit->lent != NULL ? fit->lent : c->id, id) == 0);
+        }
+        if (measured && roof_json_number(&devices, roof_json_get(row, "devices"))) {
+            return roof_calibration_warn(c, reason, (int64_t)devices, error);
+        }
+    }
+    return ROOF_OK;
+}
+
 static enum roof_status load_known(struct roof_calibration **out, const char *id,
                                    const struct borrowing *b, struct roof_error *error)
 {
@@ -272,6 +296,9 @@ static enum roof_status choose(struct roof_calibration **out, const struct roof_
     }
     if (*out != NULL) {
         mark_same_sms(*out, b, hardware->architecture);
+    }
+    if (*out != NULL) {
+        TRY(warn_of_collectives(*out, b, error));
     }
     const bool lent_rows = hardware->like != NULL && *hardware->architecture == '\0';
     if (*out != NULL && !lent_rows) {

@@ -214,6 +214,7 @@ struct owned {
     const char **attributions;
     char *id;
     char *reason;
+    char *collectives;
 };
 
 static enum roof_status read_name(int *out, const struct roof_json *json,
@@ -377,6 +378,7 @@ void roof_calibration_free(struct roof_calibration *calibration)
         free(owned->attributions);
         free(owned->id);
         free(owned->reason);
+        free(owned->collectives);
         free(owned);
         free(calibration);
     }
@@ -580,6 +582,16 @@ enum roof_status roof_calibration_explain(struct roof_calibration *c, const char
     owned->reason = strdup(reason);
     c->reason = owned->reason;
     return owned->reason == NULL ? roof_no_memory(error) : ROOF_OK;
+}
+
+enum roof_status roof_calibration_warn(struct roof_calibration *c, const char *reason,
+                                       int64_t devices, struct roof_error *error)
+{
+    struct owned *const owned = c->private_data;
+    owned->collectives = strdup(reason);
+    c->collectives = owned->collectives;
+    c->collectives_to = devices;
+    return owned->collectives == NULL ? roof_no_memory(error) : ROOF_OK;
 }
 
 struct roof_kernel_fit *roof_calibration_fits(const struct roof_calibration *calibration)

@@ -122,11 +122,14 @@ struct roof_kernel_fit {
 const struct roof_parameter *roof_fit_parameters(const struct roof_kernel_fit *fit, size_t *count);
 
 struct roof_calibration {
-    const char *id;     /**< the device that was measured */
-    bool inherited;     /**< the device is another of its architecture */
-    bool local;         /**< it has kernels of llama.cpp alone */
-    const char *reason; /**< the reason why a device of this family borrows it; NULL: it is not
-                             borrowed by family */
+    const char *id;          /**< the device that was measured */
+    bool inherited;          /**< the device is another of its architecture */
+    bool local;              /**< it has kernels of llama.cpp alone */
+    const char *reason;      /**< the reason why a device of this family borrows it; NULL: it is not
+                                  borrowed by family */
+    const char *collectives; /**< why its times of collectives may be far off on other machines, of
+                                  groups of more than collectives_to devices; NULL: no reason */
+    int64_t collectives_to;
     const char *const *attributions; /**< NULL-terminated: what the licences of the data ask for */
     const struct roof_kernel_fit *fit; /**< grouped by kernel in a loaded one: not to be changed */
     size_t count;

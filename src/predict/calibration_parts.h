@@ -29,6 +29,10 @@ enum roof_status roof_calibration_join(struct roof_calibration *c, struct roof_c
 enum roof_status roof_calibration_explain(struct roof_calibration *c, const char *reason,
                                           struct roof_error *error);
 
+/* Keeps a copy of the reason why times of collectives of more than some devices may be far off. */
+enum roof_status roof_calibration_warn(struct roof_calibration *c, const char *reason,
+                                       int64_t devices, struct roof_error *error);
+
 /* Returns the parameter of a fit that has a key; NULL: it has none. */
 double *roof_fit_parameter(struct roof_kernel_fit *fit, const char *key);
 

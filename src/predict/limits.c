@@ -403,6 +403,12 @@ static double most_sequences(const struct roof_model_prediction *prediction,
 /* The next tensor parallelism is searched up to this multiple of that of the scenario. */
 #define TP_FACTOR 8
 
+/* Tells whether tensor parallelism alone splits the layers over the devices of a stage. */
+static bool splits_by_tp(const struct roof_scenario *resolved)
+{
+    return resolved->attention_dp <= 1 && resolved->moe_ep <= 1 && resolved->moe_tp <= resolved->tp;
+}
+
 /* Finds the split over the fewest devices that lets more sequences fit, if it needs fewer devices
  * than next_tp; among splits over as many devices, the one that fits the most sequences. If the
  * attention or the experts have their own split, it finds none. */
@@ -413,7 +419,7 @@ static void find_nearest(struct roof_limits *out, const struct roof_model_predic
     const int64_t devices = s->tp * s->pp;
     const int64_t tp = isnan(out->next_tp) ? TP_FACTOR * s->tp : (int64_t)out->next_tp;
     struct roof_scenario changed = *scenario;
-    if (s->attention_dp > 1 || s->moe_ep > 1 || s->moe_tp > s->tp) {
+    if (!splits_by_tp(s)) {
         return;
     }
     changed.moe_tp = changed.moe_ep = 0;
@@ -432,8 +438,25 @@ static void find_nearest(struct roof_limits *out, const struct roof_model_predic
     }
 }
 
-/* Finds changes that let more sequences fit: fewer bits in the cache, more devices, or, if the
- * model does not fit, fewer bits in the weights. */
+/* Finds how many sequences fit if the same devices share the sequences and the experts. Then no
+ * token is in the cache of several devices, as it is when tensor parallelism splits latent
+ * attention. */
+static void find_ep(struct roof_limits *out, const struct roof_model_prediction *prediction,
+                    const struct roof_scenario *scenario)
+{
+    struct roof_scenario changed = *scenario;
+    changed.tp = 1;
+    changed.common.shape.ep = prediction->scenario.tp;
+    changed.moe_tp = changed.moe_ep = changed.attention_dp = 0;
+    if (prediction->model->experts > 0 && prediction->scenario.tp > 1 &&
+        splits_by_tp(&prediction->scenario)) {
+        const double most = most_sequences(prediction, &changed);
+        out->max_batch_ep = most > out->max_batch ? most : ROOF_UNKNOWN;
+    }
+}
+
+/* Finds changes that let more sequences fit: fewer bits in the cache, another split, more devices,
+ * or, if the model does not fit, fewer bits in the weights. */
 static void find_levers(struct roof_limits *out, const struct roof_model_prediction *prediction,
                         const struct roof_scenario *scenario)
 {
@@ -464,6 +487,7 @@ static void find_levers(struct roof_limits *out, const struct roof_model_predict
         }
     }
     find_nearest(out, prediction, scenario);
+    find_ep(out, prediction, scenario);
 }
 
 /* Offloads the fewest layers that make room on the device; false if that does not help. The host is
@@ -524,9 +548,9 @@ enum roof_status roof_model_limits(struct roof_limits *out,
     TRY(roof_model_parameters(&out->parameters, &out->active_parameters, prediction->model, error));
     struct search search = {.scenario = *scenario, .prediction = prediction, .least = 1};
     out->max_batch = out->max_context = ROOF_UNKNOWN;
-    out->max_batch_fp8 = out->max_batch_kv_fp8 = out->max_batch_next_tp = out->next_tp =
-        out->max_batch_nearest = out->nearest_tp = out->nearest_pp = out->fit_reserve =
-            out->fit_offload_host_bytes = ROOF_UNKNOWN;
+    out->max_batch_fp8 = out->max_batch_kv_fp8 = out->max_batch_ep = out->max_batch_next_tp =
+        out->next_tp = out->max_batch_nearest = out->nearest_tp = out->nearest_pp =
+            out->fit_reserve = out->fit_offload_host_bytes = ROOF_UNKNOWN;
     out->fit_offload = 0;
     out->fit_offload_more = false;
     if (prediction->fits == ROOF_FIT_NO) {

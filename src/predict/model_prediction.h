@@ -152,7 +152,9 @@ struct roof_limits {
     double max_batch;     /**< the most sequences that fit; 0: not even one */
     double max_batch_fp8; /**< max_batch with precision fp8, if the prediction does not fit and has
                                weights of 16 bits or more; NAN: it fits, or that is not larger */
-    double max_batch_kv_fp8;  /**< max_batch with a KV cache in fp8; NAN if that is not larger */
+    double max_batch_kv_fp8; /**< max_batch with a KV cache in fp8; NAN if that is not larger */
+    double max_batch_ep; /**< max_batch with ep devices instead of as many of tp, in a model with
+                              experts; NAN if that is not larger */
     double max_batch_next_tp; /**< max_batch with the next larger tp that the model and the links of
                                    the device allow and that fits more; NAN: none */
     double next_tp;           /**< that tp */

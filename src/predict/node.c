@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/base.h"
+#include "predict/kernel_task.h"
 #include "predict/pass.h"
 
 const struct roof_hardware *roof_node_hardware(const struct roof_node *node,
@@ -11,7 +12,7 @@ const struct roof_hardware *roof_node_hardware(const struct roof_node *node,
     return node->host != NULL ? node->host : device;
 }
 
-/* Gives a prediction of one part the expected times of another. */
+/* Gives a prediction the expected times of another of the same operator. */
 static void take_expected(struct roof_prediction *out, const struct roof_prediction *other)
 {
     out->expected_s = other->expected_s;
@@ -19,7 +20,33 @@ static void take_expected(struct roof_prediction *out, const struct roof_predict
     out->expected_high_s = other->expected_high_s;
     out->expected_bottleneck = other->expected_bottleneck;
     out->expected_near = other->expected_near;
-    out->part[0].expected = other->part[0].expected;
+    for (int i = 0; i < out->part_count; i++) {
+        out->part[i].expected = other->part[i].expected;
+    }
+}
+
+/* Predicts an operator with the kernels that were measured on the host. */
+static enum roof_status predict_on_host(struct roof_prediction *out, const struct roof_node *node,
+                                        struct roof_error *error)
+{
+    struct roof_workload workload = node->workload;
+    workload.stack = ROOF_STACK_BEST; /* the only one that is measured on a host */
+    return roof_predict_formatted(out, &workload, node->host_kernels, error);
+}
+
+/* Predicts the prompt whose expected time a shorter one takes, through a state: engines choose its
+ * kernels by phase, not by length, and these work on whole chunks. *shorter is false where there is
+ * no such prompt. */
+static enum roof_status predict_longer(struct roof_prediction *out, bool *shorter,
+                                       const struct roof_node *node,
+                                       const struct roof_hardware *hardware,
+                                       struct roof_error *error)
+{
+    struct roof_workload longer = node->workload;
+    const int64_t tokens = longer.shape.query_len;
+    *shorter = node->part.prompt && tokens > 1 && tokens < ROOF_PROMPT_QUERIES;
+    longer.shape.query_len = ROOF_PROMPT_QUERIES;
+    return *shorter ? roof_predict_formatted(out, &longer, hardware, error) : ROOF_OK;
 }
 
 /* Tells whether attention of decoding sequences may take longer in its step than alone. */
@@ -67,6 +94,19 @@ enum roof_status roof_predict_node(struct roof_prediction *out, const struct roo
 {
     hardware = roof_node_hardware(node, hardware);
     TRY(roof_predict_formatted(out, &node->workload, hardware, error));
+    if (node->host_kernels != NULL) {
+        struct roof_prediction measured;
+        TRY(predict_on_host(&measured, node, error));
+        take_expected(out, &measured);
+        return ROOF_OK;
+    }
+    struct roof_prediction longer;
+    bool shorter = false;
+    TRY(predict_longer(&longer, &shorter, node, hardware, error));
+    if (shorter) {
+        take_expected(out, &longer);
+        return ROOF_OK;
+    }
     if (is_raised(&node->part) && node->workload.stack == ROOF_STACK_VLLM) {
         raise_expected(out, &node->part);
     }
@@ -98,7 +138,22 @@ enum roof_status roof_predict_node_in(struct roof_prediction *out,
 {
     hardware = roof_node_hardware(node, hardware);
     TRY(roof_predict_bound(out, &node->workload, hardware, error));
-    roof_expect_in(expected, out, stacks);
+    if (node->host_kernels != NULL) {
+        struct roof_prediction measured;
+        TRY(predict_on_host(&measured, node, error));
+        for (size_t i = 0; i < stacks->count; i++) {
+            expected[i] = (struct roof_expected_sum){.time_s = measured.expected_s,
+                                                     .low_s = measured.expected_low_s,
+                                                     .high_s = measured.expected_high_s,
+                                                     .bottleneck = measured.expected_bottleneck,
+                                                     .near = measured.expected_near};
+        }
+        return ROOF_OK;
+    }
+    struct roof_prediction longer;
+    bool shorter = false;
+    TRY(predict_longer(&longer, &shorter, node, hardware, error));
+    roof_expect_in(expected, shorter ? &longer : out, stacks);
     for (size_t i = 0; i < stacks->count && is_raised(&node->part); i++) {
         if (stacks->stack[i] == ROOF_STACK_VLLM) {
             raise_sum(&expected[i], out, &node->part);

@@ -160,7 +160,8 @@ static void end_stage(struct roof_pass *pass, const struct stage *stage,
 
 static bool same_part(const struct roof_step_part *a, const struct roof_step_part *b)
 {
-    return a->beside_prompts == b->beside_prompts && a->longest == b->longest;
+    return a->beside_prompts == b->beside_prompts && a->longest == b->longest &&
+           a->prompt == b->prompt;
 }
 
 static bool same_node(const struct roof_node *a, const struct roof_node *b)
@@ -278,8 +279,10 @@ static enum roof_status recall(struct roof_remembered **out, const struct roof_n
     const struct roof_formats formats = plain_formats(w, row);
     struct roof_remembered *const at = &memo->entry[hash_of(w, row, &formats) % memo->size];
     hardware = roof_node_hardware(node, hardware);
-    if (at->hardware != hardware || !is_cost_of(at, node, &formats)) {
+    if (at->hardware != hardware || at->kernels != node->host_kernels ||
+        !is_cost_of(at, node, &formats)) {
         at->stacks = 0;
+        at->kernels = node->host_kernels;
         at->workload = *w;
         at->part = node->part;
         at->workload.formats = formats;

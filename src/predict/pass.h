@@ -58,6 +58,7 @@ struct roof_node_cost {
 /* A cost in the memo. */
 struct roof_remembered {
     const struct roof_hardware *hardware; /* NULL: none */
+    const struct roof_hardware *kernels;  /* of the host, or NULL */
     struct roof_workload workload;
     struct roof_step_part part;
     struct roof_node_cost cost;

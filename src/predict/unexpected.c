@@ -122,6 +122,19 @@ const char *roof_unexpected(char out[ROOF_UNEXPECTED_SIZE],
     return out;
 }
 
+#define TEXT(number) #number
+#define TEXT_OF(number) TEXT(number)
+
+const char *roof_unexpected_host(const struct roof_scenario *scenario)
+{
+    return scenario->host_kernels == NULL
+               ? "no kernels of the host were measured (run roofline measure --device cpu there, "
+                 "then --host FOLDER)"
+               : "a pass of " TEXT_OF(
+                     ROOF_OFFLOAD_COPY_TOKENS) " tokens or more copies the host's weights over a "
+                                               "link that was not measured";
+}
+
 const char *roof_unexpected_operator(const struct roof_model *model,
                                      const struct roof_hardware *hardware)
 {

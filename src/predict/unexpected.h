@@ -7,6 +7,7 @@
 
 #include "catalog/hardware.h"
 #include "model/model.h"
+#include "model/scenario.h"
 #include "roofline/predict.h"
 
 /** The reasons fit into this; a long name of a device is cut. */
@@ -32,7 +33,7 @@ const char *roof_unexpected(char out[ROOF_UNEXPECTED_SIZE],
 const char *roof_unexpected_operator(const struct roof_model *model,
                                      const struct roof_hardware *hardware);
 
-/* Says why nothing that is offloaded has an expected time. */
-#define ROOF_UNEXPECTED_HOST "the host's part has only a lower bound"
+/** Returns why the part of a model on the host has no expected time. */
+const char *roof_unexpected_host(const struct roof_scenario *scenario);
 
 #endif

@@ -525,7 +525,7 @@ static void text_legend(struct roof_text *out)
         out,
         "\nMAPE, median, p90: errors of expected times (mean, median, and 90th percentile).\nideal "
         "MAPE: that of the lower bounds. bias: mean of expected / measured - 1; above 0: too "
-        "slow.\nin band: measured within the 80% interval. below: measured faster than the lower "
+        "long.\nin band: measured within the 80% interval. below: measured faster than the lower "
         "bound.\nskipped: rows with an error, or on an unknown device. A rate counts as the time "
         "of a token.\n-f csv prints every row.\n");
 }

@@ -135,8 +135,10 @@ void roof_model_report_unexpected(struct roof_text *out,
                                   const struct roof_model_prediction *model_prediction)
 {
     char why[ROOF_UNEXPECTED_SIZE];
-    if (model_prediction->scenario.offload != ROOF_OFFLOAD_NONE) {
-        roof_text_put(out, ROOF_UNEXPECTED_HOST);
+    const struct roof_scenario *const s = &model_prediction->scenario;
+    const bool offloads = s->offload != ROOF_OFFLOAD_NONE;
+    if (offloads && s->host_kernels == NULL) {
+        roof_text_put(out, roof_unexpected_host(s));
         return;
     }
     if (roof_unexpected_device(why, model_prediction->total.hardware) != NULL) {
@@ -145,12 +147,18 @@ void roof_model_report_unexpected(struct roof_text *out,
     }
     for (size_t i = 0; i < model_prediction->count; i++) {
         const struct roof_node_prediction *const n = &model_prediction->node[i];
+        if (n->node.host != NULL && n->node.host_kernels == NULL) {
+            roof_text_put(out, roof_unexpected_host(s));
+            return;
+        }
         if (isnan(n->prediction.expected_s)) {
             roof_text_printf(out, "%s: %s", n->node.name, roof_unexpected(why, &n->prediction));
             return;
         }
     }
-    roof_text_put(out, "one of its operators was not measured");
+    /* The prompts of a whole request have no nodes here. */
+    roof_text_put(out,
+                  offloads ? roof_unexpected_host(s) : "one of its operators was not measured");
 }
 
 /* For GGUF weights, names llama.cpp, whose kernels the time assumes. */
@@ -684,6 +692,7 @@ void roof_model_report_json(struct roof_text *out,
     roof_report_number(out, ",", "max_batch", limits->max_batch);
     roof_report_number(out, ",", "max_batch_fp8", limits->max_batch_fp8);
     roof_report_number(out, ",", "max_batch_kv_fp8", limits->max_batch_kv_fp8);
+    roof_report_number(out, ",", "max_batch_ep", limits->max_batch_ep);
     roof_report_number(out, ",", "max_batch_next_tp", limits->max_batch_next_tp);
     roof_report_number(out, ",", "next_tp", limits->next_tp);
     roof_report_number(out, ",", "max_batch_nearest", limits->max_batch_nearest);

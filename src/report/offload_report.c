@@ -130,6 +130,12 @@ void roof_model_report_levers(struct roof_text *out,
         }
     }
     const struct roof_scenario *const s = &model_prediction->scenario;
+    if (!isnan(limits->max_batch_ep)) {
+        roof_text_printf(out, "%s%.0f%s with --ep %" PRId64 " instead of --tp %" PRId64, separator,
+                         limits->max_batch_ep, verb, s->tp, s->tp);
+        separator = ", ";
+        verb = "";
+    }
     const double copies = (double)s->dp;
     if (!isnan(limits->max_batch_nearest)) {
         const double devices = copies * limits->nearest_tp * limits->nearest_pp;

@@ -11,6 +11,7 @@
 #include "predict/pass.h"
 #include "predict/power.h"
 #include "predict/unexpected.h"
+#include "report/caveat_report.h"
 #include "report/cells.h"
 #include "report/media_report.h"
 #include "report/plan_parts.h"
@@ -69,13 +70,15 @@ static void put_expected(struct roof_text *out, const struct roof_plan *plan, co
 
 /* Writes the times of the best plan if they are bounds, and why. */
 static void put_bounds(struct roof_text *out, const struct roof_plan *plan,
-                       const struct roof_hardware *hardware, const char *note)
+                       const struct roof_plan_problem *problem, const char *note)
 {
-    char why[ROOF_UNEXPECTED_SIZE];
+    char text[ROOF_UNEXPECTED_SIZE];
     const size_t line = out->length;
-    if (plan->offload != ROOF_OFFLOAD_NONE) {
-        roof_text_put(out, "  expected:    -, " ROOF_UNEXPECTED_HOST "\n");
-    } else if (roof_unexpected_device(why, hardware) != NULL) {
+    const char *const why =
+        plan->offload != ROOF_OFFLOAD_NONE
+            ? "prompts copy the host's weights over a link that was not measured"
+            : roof_unexpected_device(text, problem->hardware[plan->hardware]);
+    if (why != NULL) {
         roof_text_printf(out, "  expected:    -, %s", why);
         roof_text_fold(out, line, 15);
         roof_text_put(out, "\n");
@@ -148,8 +151,9 @@ static void put_way(struct roof_text *out, const struct roof_plan *plan,
         "%s\n  capacity:    %s requests/s in prefill, %s in decode, if all copies are busy\n  per "
         "user:    %" PRId64 " tokens in %s + %" PRId64 " x %s\n",
         roof_format_quantity(link, way->link, ROOF_UNIT_GB_PER_S),
-        way->network ? "between nodes (network_gb_s), as the plan needs several"
-                     : "inside one node (link_gb_s)",
+        way->network  ? "between nodes (network_gb_s), as the plan needs several"
+        : way->bridge ? "over a bridge between the cards (bridge_gb_s)"
+                      : "inside one node (link_gb_s)",
         roof_format_short(requests, way->requests), roof_format_short(served, way->served),
         generate, roof_format_quantity(ttft, plan->ttft_s, ROOF_UNIT_MILLISECONDS), generate - 1,
         roof_format_quantity(tpot, plan->tpot_s, ROOF_UNIT_MILLISECONDS));
@@ -244,20 +248,6 @@ static void put_shipped(struct roof_text *out, const struct roof_plan_problem *p
     roof_text_put(out, "\n");
 }
 
-/* Says that figures of a user's device are uncertain. */
-static void put_uncertain(struct roof_text *out, const struct roof_hardware *hardware)
-{
-    struct roof_text why = ROOF_TEXT_INIT;
-    const size_t from = out->length;
-    if (roof_report_put_uncertain(&why, hardware) && !why.failed) {
-        roof_text_printf(out, "  note:        %s", why.data);
-        roof_text_fold(out, from, 15);
-        roof_text_put(out, "\n");
-    }
-    out->failed |= why.failed;
-    roof_text_free(&why);
-}
-
 /* The time per token that the note on a missing limit suggests: most people read no faster. */
 #define USUAL_TPOT_MS 30
 
@@ -316,10 +306,16 @@ void roof_plan_put_notes(struct roof_text *out, const struct roof_plan *plan,
 {
     const struct roof_hardware *const hardware = problem->hardware[plan->hardware];
     struct roof_plan_row row;
+    struct roof_scenario s;
+    struct roof_used used;
     roof_plan_name(&row, plan, 1, problem);
     put_near(out, plan->ttft_near, "first token");
     put_near(out, plan->near, "step");
-    put_uncertain(out, hardware);
+    roof_plan_scenario(&s, plan, problem);
+    (void)roof_scenario_resolve(&s, problem->model, NULL); /* as in the search */
+    roof_used_by_scenario(&used, &s, hardware, plan->basis == ROOF_PLAN_EXPECTED);
+    used.members = (double)plan->devices; /* of the plans that it was preferred to */
+    roof_plan_put_caveats(out, &used);
     if (*hardware->architecture == '\0') {
         roof_text_printf(
             out,
@@ -410,7 +406,7 @@ void roof_plan_put_best(struct roof_text *out, const struct roof_plans *plans,
     roof_text_printf(out, "  engines:     %s\n",
                      *row.engines == '\0' ? ROOF_PLAN_NO_ENGINE : row.engines);
     if (bound) {
-        put_bounds(out, plan, problem->hardware[plan->hardware], note);
+        put_bounds(out, plan, problem, note);
     } else {
         put_expected(out, plan, note);
     }

@@ -20,8 +20,8 @@ void roof_plan_put_best(struct roof_text *out, const struct roof_plans *plans,
                         const struct roof_plan *asked, const struct roof_plan_problem *problem);
 
 /* Writes notes on the figures of a plan: the fraction that is estimated from other devices, the
- * shipping product in place of the device, uncertain figures of the device, and the context that
- * the model supports. */
+ * shipping product in place of the device, the caveats of caveat_report.h, and the context that the
+ * model supports. */
 void roof_plan_put_notes(struct roof_text *out, const struct roof_plan *plan,
                          const struct roof_plan_problem *problem);
 

@@ -66,12 +66,14 @@ static const struct roof_gain *gain_of(const struct roof_speedup_row *row,
     return is_bound(speedup) ? &row->bound : &row->expected;
 }
 
-/* The column for the bottlenecks of an operator. */
-#define OPERATOR_BOUND 51
+/* The least width of the names of operators, and the column behind that for their bottlenecks. */
+#define OPERATOR_WIDTH 16
+#define OPERATOR_BOUND 37
 
 /* Writes an operator of the step: "  gate_up_proj  9.175 -> 4.897 ms  1.87x; lower bound: compute
  * from batch 389". */
-static void put_operator(struct roof_text *out, const struct roof_plan_speedup *speedup, size_t i)
+static void put_operator(struct roof_text *out, const struct roof_plan_speedup *speedup, size_t i,
+                         size_t width)
 {
     const struct roof_speedup_row *const row = &speedup->decode.row[i];
     const struct roof_gain *const gain = gain_of(row, speedup);
@@ -84,7 +86,7 @@ static void put_operator(struct roof_text *out, const struct roof_plan_speedup *
     char from[ROOF_QUANTITY_SIZE];
     char to[ROOF_QUANTITY_SIZE];
     const struct roof_time_look look = look_of(gain_of(&speedup->decode.total, speedup));
-    roof_text_printf(out, "    %-16s %8s -> %8s ms  %.2fx", row->name,
+    roof_text_printf(out, "    %-*s %8s -> %8s ms  %.2fx", (int)width, row->name,
                      roof_time_text(from, gain->from_s, &look),
                      roof_time_text(to, gain->to_s, &look), gain->speedup);
     roof_text_printf(out, "  %s", roof_bottleneck_name(before));
@@ -97,14 +99,16 @@ static void put_operator(struct roof_text *out, const struct roof_plan_speedup *
         roof_text_put(out, "; lower bound: compute");
     }
     roof_text_put(out, "\n");
-    roof_text_fold(out, start, OPERATOR_BOUND);
+    roof_text_fold(out, start, width + OPERATOR_BOUND);
 }
 
-/* Writes the operators that save most of a step, and those with a new bottleneck. */
-static void put_operators(struct roof_text *out, const struct roof_plan_speedup *speedup)
+/* Puts the operators that save most of a step, and those with a new bottleneck, in an order;
+ * returns how many there are. */
+static size_t order_operators(size_t order[ROOF_GRAPH_MAX], const struct roof_plan_speedup *speedup)
 {
     const struct roof_speedup *const s = &speedup->decode;
     bool used[ROOF_GRAPH_MAX] = {false};
+    size_t count = 0;
     for (size_t n = 0; n < TOP_OPERATORS && n < s->count; n++) {
         size_t most = s->count;
         double saved = 0;
@@ -118,7 +122,7 @@ static void put_operators(struct roof_text *out, const struct roof_plan_speedup 
         }
         if (most < s->count) {
             used[most] = true;
-            put_operator(out, speedup, most);
+            order[count++] = most;
         }
     }
     for (size_t i = 0; i < s->count; i++) {
@@ -127,8 +131,23 @@ static void put_operators(struct roof_text *out, const struct roof_plan_speedup 
                                  ? row->from_bottleneck != row->to_bottleneck
                                  : row->expected_from_bottleneck != row->expected_to_bottleneck;
         if (!used[i] && changed) {
-            put_operator(out, speedup, i);
+            order[count++] = i;
         }
+    }
+    return count;
+}
+
+static void put_operators(struct roof_text *out, const struct roof_plan_speedup *speedup)
+{
+    size_t order[ROOF_GRAPH_MAX];
+    const size_t count = order_operators(order, speedup);
+    size_t width = OPERATOR_WIDTH;
+    for (size_t i = 0; i < count; i++) {
+        const size_t name = strlen(speedup->decode.row[order[i]].name);
+        width = name > width ? name : width;
+    }
+    for (size_t i = 0; i < count; i++) {
+        put_operator(out, speedup, order[i], width);
     }
 }
 

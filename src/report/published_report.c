@@ -139,64 +139,6 @@ static void put_note(struct roof_text *out, const struct roof_hardware *hardware
     roof_text_fold(out, from, 0);
 }
 
-/* Tells if a user's calibration has too few rows of most of its own kernels to fit them. */
-static bool has_few_rows(const struct roof_hardware *hardware)
-{
-    const struct roof_calibration *const c = hardware->calibration;
-    size_t own = 0;
-    size_t few = 0;
-    for (size_t i = 0; c != NULL && i < c->count; i++) {
-        own += c->fit[i].lent == NULL ? 1 : 0;
-        few += c->fit[i].lent == NULL && c->fit[i].rows < ROOF_FIT_ROWS_MIN ? 1 : 0;
-    }
-    return c != NULL && !c->inherited && 2 * few > own;
-}
-
-bool roof_report_put_uncertain(struct roof_text *out, const struct roof_hardware *hardware)
-{
-    const bool memory = hardware->figure[ROOF_FIGURE_BANDWIDTH].confidence == ROOF_CONFIDENCE_LOW;
-    const bool user = hardware->basis == ROOF_BASIS_USER;
-    const bool few = user && has_few_rows(hardware);
-    bool peaks = false;
-    for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
-        peaks = peaks || hardware->peak[ROOF_PEAK_MATRIX][p].confidence == ROOF_CONFIDENCE_LOW ||
-                hardware->peak[ROOF_PEAK_VECTOR][p].confidence == ROOF_CONFIDENCE_LOW;
-    }
-    const bool figures = user && (memory || peaks);
-    if (figures) {
-        roof_text_printf(out,
-                         "the %s of %s %s uncertain, and so are times that depend on %s; roofline "
-                         "list hardware ",
-                         memory && peaks ? "memory bandwidth and peaks"
-                         : memory        ? "memory bandwidth"
-                                         : "peaks",
-                         hardware->id, peaks ? "are" : "is", peaks ? "them" : "it");
-        roof_text_shell_word(out, hardware->reference);
-        roof_text_put(out, peaks ? " marks them" : " marks it");
-    }
-    if (few) {
-        roof_text_printf(out,
-                         "%smost kernels of %s have fewer than %d measured times, so expected "
-                         "times can be far off (measure --seconds)",
-                         figures ? "; " : "", hardware->id, ROOF_FIT_ROWS_MIN);
-    }
-    return figures || few;
-}
-
-/* Writes the note on a device of the user whose figures are uncertain. */
-static void note_uncertain(struct roof_text *out, const struct roof_hardware *hardware)
-{
-    struct roof_text why = ROOF_TEXT_INIT;
-    if (roof_report_put_uncertain(&why, hardware) && !why.failed) {
-        roof_text_put(out, "\n");
-        const size_t from = out->length;
-        roof_text_printf(out, "Note: %s.\n", why.data);
-        roof_text_fold(out, from, 0);
-    }
-    out->failed |= why.failed;
-    roof_text_free(&why);
-}
-
 /* Writes the note on a user's file that has the id of a built-in device. */
 static void note_own(struct roof_text *out, const struct roof_hardware *hardware)
 {
@@ -210,17 +152,13 @@ static void note_own(struct roof_text *out, const struct roof_hardware *hardware
     }
 }
 
-/* Writes the notes on a user's device. */
-static void note_user(struct roof_text *out, const struct roof_hardware *hardware)
-{
-    note_own(out, hardware);
-    note_uncertain(out, hardware);
-}
-
 void roof_report_basis(struct roof_text *out, const struct roof_prediction *p,
                        const struct roof_hardware *product)
 {
-    note_user(out, p->hardware);
+    struct roof_used used;
+    roof_used_by(&used, p);
+    note_own(out, p->hardware);
+    roof_report_caveats(out, &used);
     if (product != NULL && roof_hardware_differs(p->hardware, product)) {
         const struct published published = of_prediction(p, product);
         put_note(out, p->hardware, product, &published);
@@ -230,7 +168,10 @@ void roof_report_basis(struct roof_text *out, const struct roof_prediction *p,
 void roof_report_model_basis(struct roof_text *out, const struct roof_model_prediction *model,
                              const struct roof_hardware *product)
 {
-    note_user(out, model->total.hardware);
+    struct roof_used used;
+    roof_used_by_model(&used, model);
+    note_own(out, model->total.hardware);
+    roof_report_caveats(out, &used);
     if (product != NULL && roof_hardware_differs(model->total.hardware, product)) {
         const struct published published = of_model(model, product);
         put_note(out, model->total.hardware, product, &published);
@@ -273,10 +214,12 @@ void roof_report_fastest(struct roof_text *out, const struct roof_model_predicti
     roof_text_fold(out, from, 0);
 }
 
-void roof_report_device_basis(struct roof_text *out, const struct roof_hardware *hardware,
+void roof_report_device_basis(struct roof_text *out, const struct roof_used *used,
                               const struct roof_hardware *product)
 {
-    note_user(out, hardware);
+    const struct roof_hardware *const hardware = used->hardware;
+    note_own(out, hardware);
+    roof_report_caveats(out, used);
     if (product != NULL && roof_hardware_differs(hardware, product)) {
         const struct published published = of_device_fp16(hardware, product);
         put_note(out, hardware, product, &published);

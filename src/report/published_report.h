@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /** Notes on the figures of a device: published ones that differ from those of the source documents,
- * uncertain ones of a user, and kernels of several engines in one estimate. */
+ * those of a user's file, and kernels of several engines in one estimate. */
 #ifndef ROOF_REPORT_PUBLISHED_REPORT_H
 #define ROOF_REPORT_PUBLISHED_REPORT_H
 
 #include "base/text.h"
 #include "predict/model_prediction.h"
+#include "report/caveat_report.h"
 
 /** The words for the figures of a device that follows documents (ROOF_BASIS_DOCUMENTS). */
 #define ROOF_REPORT_DOCUMENTS "the figures of roofline's specification"
@@ -13,14 +14,9 @@
 /** The words for a product without other figures of memory and matrix units. */
 #define ROOF_REPORT_SAME "the same memory bandwidth and matrix peaks"
 
-/** Writes for a note, without a line end, that figures of a user's device are uncertain (confidence
- * low, as `measure` marks noisy ones), or that most of its kernels have too few measured times.
- * Tells whether it wrote something. */
-bool roof_report_put_uncertain(struct roof_text *out, const struct roof_hardware *hardware);
-
-/** Writes a note on uncertain figures. Says that the device follows the source documents, and gives
- * the published figures that the prediction would use; not if `product` is NULL or has the same
- * figures. */
+/** Writes the notes of caveat_report.h. Says that the device follows the source documents, and
+ * gives the published figures that the prediction would use; not if `product` is NULL or has the
+ * same figures. */
 void roof_report_basis(struct roof_text *out, const struct roof_prediction *prediction,
                        const struct roof_hardware *product);
 void roof_report_model_basis(struct roof_text *out, const struct roof_model_prediction *model,
@@ -29,7 +25,7 @@ void roof_report_model_basis(struct roof_text *out, const struct roof_model_pred
  * stacks with kernels on the device. It writes nothing if a stack is chosen. */
 void roof_report_fastest(struct roof_text *out, const struct roof_model_prediction *model);
 /** Says the same about any work on a device, with the published bandwidth and peak of fp16. */
-void roof_report_device_basis(struct roof_text *out, const struct roof_hardware *hardware,
+void roof_report_device_basis(struct roof_text *out, const struct roof_used *used,
                               const struct roof_hardware *product);
 
 /** Writes a member "published" of an object, after a comma and the indent: the differing figures of

@@ -257,7 +257,7 @@ static bool is_served(const struct roof_rate_plans *found, size_t hardware)
     return i < found->count;
 }
 
-/* Writes why a device does not serve the rate. */
+/* Writes why a device does not serve the rate, after ": ". */
 static void put_miss(struct roof_text *out, const struct roof_rate_answer *a, size_t hardware)
 {
     const struct roof_plan_problem *const problem = &a->problem->answer->problem;
@@ -267,8 +267,8 @@ static void put_miss(struct roof_text *out, const struct roof_rate_answer *a, si
         miss->unlinked > 0 ? roof_hardware_unlinked(device, miss->unlinked) : ROOF_FIGURE_COUNT;
     if (missing != ROOF_FIGURE_COUNT) {
         const char *const key = roof_figure_key(missing)->key;
-        roof_text_printf(out, ": %s is unknown, and %.0f devices need it:\n%25s--set %s=VALUE", key,
-                         miss->unlinked, "", key);
+        roof_text_printf(out, ": %s is unknown, and %.0f devices need it: --set %s=VALUE", key,
+                         miss->unlinked, key);
     } else if (miss->tried == 0 && has_candidate(a, hardware)) {
         roof_text_printf(out, ": not simulated; %zu plans on other devices ranked higher",
                          a->found->tried);
@@ -292,11 +292,53 @@ static void put_without(struct roof_text *out, const struct roof_rate_answer *a,
     const struct roof_plan_problem *const problem = &a->problem->answer->problem;
     for (size_t h = 0; h < problem->hardware_count; h++) {
         if (!is_served(a->found, h)) {
-            roof_text_printf(out, "%s  %-22s no plan", separator, problem->hardware[h]->id);
+            roof_text_put(out, separator);
+            const size_t from = out->length;
+            roof_text_printf(out, "  %-22s no plan", problem->hardware[h]->id);
             put_miss(out, a, h);
+            roof_text_fold(out, from, 25);
             roof_text_put(out, "\n");
             separator = "";
         }
+    }
+}
+
+/* Writes "2 copies of 1 device that prefill". */
+static void put_copies(struct roof_text *out, int64_t copies, int64_t devices, const char *does)
+{
+    roof_text_printf(out, "%" PRId64 " cop%s of %" PRId64 " device%s that %s%s", copies,
+                     copies == 1 ? "y" : "ies", devices, devices == 1 ? "" : "s", does,
+                     copies == 1 ? "s" : "");
+}
+
+/* Explains what the table has beside numbers. */
+static void put_legend(struct roof_text *out, const struct roof_rate_answer *a, size_t top)
+{
+    const struct roof_rate_plan *halves = NULL;
+    size_t shown = 0;
+    size_t searched = 0;
+    for (size_t i = 0; i < a->found->count && i < top; i++) {
+        const struct roof_rate_plan *const way = &a->found->way[i];
+        halves = halves == NULL && way->plan.prefill.copies > 0 ? way : halves;
+        searched += isnan(way->max_rate) ? 0 : 1;
+        shown++;
+    }
+    roof_text_put(out, halves != NULL || searched < shown ? "\n" : "");
+    if (halves != NULL) {
+        const struct roof_plan *const plan = &halves->plan;
+        struct roof_plan_row row;
+        roof_plan_name(&row, plan, 1, &a->problem->answer->problem);
+        roof_text_printf(out, "copies: %s is ", row.copies);
+        put_copies(out, plan->prefill.copies, roof_split_devices(&plan->prefill.split), "prefill");
+        roof_text_put(out, ", and ");
+        put_copies(out, plan->dp, roof_split_devices(&plan->split), "decode");
+        roof_text_put(out, "\n");
+    }
+    if (searched < shown) {
+        roof_text_printf(out,
+                         "max req/s: the greatest rate that keeps the limits, searched for the "
+                         "first %zu only\n",
+                         searched);
     }
 }
 
@@ -322,6 +364,7 @@ static void put_ways(struct roof_text *out, const struct roof_rate_answer *a, si
         out, " devices (--devices).\n"
              "Real engines had later first tokens than their simulations (docs/errors.md).\n\n");
     put_table(out, ROOF_OUTPUT_TEXT, a, top);
+    put_legend(out, a, top);
     const struct common c = common_of(a);
     if (c.estimates && c.bounds) {
         roof_text_put(out,
@@ -446,6 +489,28 @@ static void put_members(struct roof_text *out, struct roof_table *table,
     roof_table_rate(table, out, &row);
 }
 
+static void put_without_json(struct roof_text *out, const struct roof_rate_answer *a)
+{
+    const struct roof_plan_problem *const problem = &a->problem->answer->problem;
+    const char *separator = "\n";
+    roof_text_put(out, ",\n\"rejected\": [");
+    for (size_t h = 0; h < problem->hardware_count; h++) {
+        struct roof_text why = ROOF_TEXT_INIT;
+        if (!is_served(a->found, h)) {
+            put_miss(&why, a, h);
+            roof_text_printf(out, "%s{\"hardware\": ", separator);
+            roof_json_quote(out, problem->hardware[h]->id);
+            roof_text_put(out, ", \"reason\": ");
+            roof_json_quote(out, why.length > 2 ? why.data + 2 : "no plan");
+            roof_text_put(out, "}");
+            separator = ",\n";
+        }
+        out->failed |= why.failed;
+        roof_text_free(&why);
+    }
+    roof_text_put(out, "\n]");
+}
+
 void roof_rate_report_json(struct roof_text *out, const struct roof_rate_answer *answer, size_t top)
 {
     const struct roof_rate_plans *const found = answer->found;
@@ -467,6 +532,7 @@ void roof_rate_report_json(struct roof_text *out, const struct roof_rate_answer 
         roof_report_limits_json(out, &found->nearest.at, answer->problem->load->limit);
         roof_text_put(out, "}");
     }
+    put_without_json(out, answer);
     roof_text_put(out, ",\n\"rates\": [");
     for (size_t i = 0; i < found->others && answer->trace == NULL; i++) {
         roof_text_put(out, i == 0 ? "\n" : ",\n");

@@ -383,7 +383,10 @@ void roof_simulation_report_text(struct roof_text *out, const struct roof_simula
                          roof_format_short(growth, s->growth_per_s),
                          roof_format_short(kept, s->completed_per_s));
     }
-    roof_report_device_basis(out, row->deployment->hardware, row->product);
+    struct roof_used used;
+    roof_used_by_scenario(&used, &row->deployment->scenario, row->deployment->hardware,
+                          !row->deployment->bound);
+    roof_report_device_basis(out, &used, row->product);
 }
 
 /* --- for programs -------------------------------------------------------------------------- */

@@ -136,6 +136,10 @@ void roof_survey_put_device(struct roof_text *out, const struct roof_survey *s,
     if (r->devices > (double)r->scenario.dp) {
         limit_row(&g, "link, per device and direction", h->figure[ROOF_FIGURE_LINK].value,
                   ROOF_UNIT_GB_PER_S);
+        if (!isnan(h->figure[ROOF_FIGURE_BRIDGE].value)) {
+            limit_row(&g, "bridge between cards, per device and direction",
+                      h->figure[ROOF_FIGURE_BRIDGE].value, ROOF_UNIT_GB_PER_S);
+        }
     }
     roof_markdown_put(out, &g);
     if (peaks.unknown) {

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: MIT
 # Text for people is at most 100 columns wide: sh tests/cli/widths.sh PROGRAM
 #
-# It runs the examples of the documentation (docs.sh), and the list of each thing that is known, and
-# looks at all that they print, before any filter. Output for programs may be wider, and so may what
-# an option asks for: --wide, --columns, --size. A command that is to be copied stays in one line, so
-# does a message with its file and line, and a word without a blank, such as an address, is not
-# broken.
+# It runs the examples of the documentation (docs.sh), the list of each thing that is known, and the
+# help of all commands, and looks at all that they print, before any filter. Output for programs may
+# be wider, and so may what an option asks for: --wide, --columns, --size. A command that is to be
+# copied stays in one line, so does a message with its file and line, and a word without a blank,
+# such as an address, is not broken.
 set -eu
 [ $# -eq 1 ] || { echo "usage: sh widths.sh PROGRAM" >&2; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
@@ -63,6 +63,15 @@ for what in hardware models operators precisions layouts engines; do
     "$scratch/roofline" list $what > "$scratch/list"
     for id in $("$program" list $what -f csv | sed '1d; s/,.*//'); do
         "$scratch/roofline" list $what "$id" > "$scratch/list"
+        commands=$((commands + 1))
+    done
+done
+
+"$scratch/roofline" help > "$scratch/list"
+for command in $("$program" help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
+    for of in "" model all gemm; do
+        # shellcheck disable=SC2086 # no word, or one
+        "$scratch/roofline" help "$command" $of > "$scratch/list" 2> "$scratch/errors" || :
         commands=$((commands + 1))
     done
 done

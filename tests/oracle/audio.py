@@ -286,4 +286,6 @@ def behind(random, text):
     kind = "gemma3n" if text["model_type"] == "gemma3n_text" else random.choice(
         ("qwen2_audio", "voxtral", "gemma4"))
     text.setdefault("num_key_value_heads", text.get("num_attention_heads", text.get("num_heads")))
-    return dict(model_type=kind, text_config=text, audio_config=config(random, kind))
+    seen = dict(vision_config=dict(architecture="mobilenetv5_300m_enc", vocab_size=random.randint(1, 300))) \
+        if kind == "gemma3n" and random.random() < 0.5 else {}
+    return dict(seen, model_type=kind, text_config=text, audio_config=config(random, kind))

@@ -53,6 +53,7 @@ def device_file(random, folder, number):
                        ("memory_nominal_gb", random.choice((8, 24, 80, 192))),
                        ("devices_per_node", random.choice((1, 2, 4, 8, 72))),
                        ("link_gb_s", figure(10, 900)),
+                       ("bridge_gb_s", figure(20, 900)), ("bridge_devices", random.choice([2, 4])),
                        ("peer_link_gb_s", figure(5, 200)), ("network_gb_s", figure(5, 100)),
                        ("link_latency_us", figure(0.5, 5)), ("network_latency_us", figure(1, 20))):
         if chance(random, 0.7):

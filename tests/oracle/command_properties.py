@@ -468,6 +468,7 @@ def whys(check):
             unit = step["result"][said.end():].strip()
             # The parts of a composite are added in microseconds, all else is in seconds.
             value *= 1e6 if unit.startswith("us") and step["name"] != "time" else 1
+            value *= 1e-9 if unit.startswith("GB/s") else 1
             check.hold("steps of --why", abs(float(said.group()) - value) <= 1e-12 * abs(value),
                        (op, words, step))
             role = {"indices": "out_bytes", "bias": "weights_bytes"}.get(step["name"], step["name"])

@@ -49,6 +49,7 @@ class Device:
         self.node = figure("devices_per_node")
         self.link, self.network = figure("link_gb_s", GIGA), figure("network_gb_s", GIGA)
         self.peer = figure("peer_link_gb_s", GIGA)
+        self.bridge, self.bridged = figure("bridge_gb_s", GIGA), figure("bridge_devices") or 0
         self.link_latency = figure("link_latency_us", MICRO) or Fraction(0)
         self.network_latency = figure("network_latency_us", MICRO) or Fraction(0)
 
@@ -82,10 +83,12 @@ class Device:
     def joined(self, within, members):
         """Bandwidth and latency between members that lie within so many consecutive devices."""
         if self.node is None or within <= self.node:
-            if self.link is None:
+            known = [self.link, self.bridge if within <= self.bridged else None]
+            if known == [None, None]:
                 raise Refused("link")
-            mesh = self.peer is not None and self.peer * (members - 1) < self.link
-            return self.peer * (members - 1) if mesh else self.link, self.link_latency
+            link = max(one for one in known if one is not None)
+            mesh = self.peer is not None and self.peer * (members - 1) < link
+            return self.peer * (members - 1) if mesh else link, self.link_latency
         # A node of one device has no link of its own.
         link = self.link if self.link is not None or self.node > 1 else self.network
         if link is None or self.network is None:

@@ -115,6 +115,7 @@ class Model:
         seen = "vision_config" in config and config["model_type"] in towers.CLASSES
         self.tower = towers.Tower(config, self.hidden) if seen else None
         self.audio = audio.encoder(config, self.hidden)
+        self.held = towers.held(config, self.hidden)
         count = get("num_hidden_layers", "n_layer") if kind != "longcat_flash" else 2 * get("num_layers")
         self.heads = get("num_attention_heads", "n_head", "num_heads")
         self.kv_heads = get("num_key_value_heads", "num_kv_heads", default=family.get("kv_heads", self.heads))
@@ -607,6 +608,10 @@ class Graph:
             unit = (m.tower.patch * m.tower.merge,) * 2 if m.tower else None
             self.encode(towers, m.tower, s.images if s.encodes else 0, s.size if s.encodes else unit)
             self.encode(audio, m.audio, s.clips, s.seconds if s.clips else 1)
+            if m.held:
+                self.idle[Node("image_held", "add", dict(tokens=1, hidden=1),
+                               self.formats(f.stored("norm"), f.out),
+                               [(f.stored("norm"), m.held, 0, 0)])] = 1
         self.last_layer = layers[-1]
         self.image_keys(layers)
         if s.phase == "encode":

@@ -79,7 +79,7 @@ def faster(data, folder, name, number):
     def times(figure, factor):
         return dict(figure, value=figure["value"] * factor) if isinstance(figure, dict) else \
             figure * factor
-    for keys, factor in (("bandwidth_gb_s link_gb_s peer_link_gb_s network_gb_s", 2),
+    for keys, factor in (("bandwidth_gb_s link_gb_s peer_link_gb_s bridge_gb_s network_gb_s", 2),
                          ("link_latency_us network_latency_us byte_pj", 0.5)):
         for key in keys.split():
             if key in device:

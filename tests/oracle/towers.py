@@ -33,6 +33,15 @@ FRAMES = DEPTH + ("minimax_m3_vl",)
 PLAIN, GELU, GATED = 0, 1, 2
 
 
+def held(config, hidden):
+    """The parameters of an encoder whose shapes its config lacks, and of what embeds its results."""
+    v = config.get("vision_config")
+    if config.get("model_type") != "gemma3n" or not isinstance(v, dict):
+        return 0
+    wide = v.get("hidden_size", 2048)
+    return 294126912 + wide * (v.get("vocab_size", 128) + 2) + wide * hidden
+
+
 class Tower:
     """The sizes of an encoder, and what it does with an image."""
 

@@ -237,6 +237,12 @@ static void test_folds_at_blanks(void **state)
     snprintf(given, sizeof given, "a, b %.86s devices 2\n", page); /* not before a long one */
     snprintf(expected, sizeof expected, "a, b %.86s devices\n 2\n", page);
     assert_folds(given, 0, 1, expected);
+    snprintf(given, sizeof given, "a %.93s --tp 16 b\n", page); /* not within an option */
+    snprintf(expected, sizeof expected, "a %.93s\n --tp 16 b\n", page);
+    assert_folds(given, 0, 1, expected);
+    snprintf(given, sizeof given, "a %.92s --tp --pp 2\n", page);
+    snprintf(expected, sizeof expected, "a %.92s --tp\n --pp 2\n", page);
+    assert_folds(given, 0, 1, expected);
     assert_folds("", 0, 4, "");
     struct roof_text text = ROOF_TEXT_INIT;
     roof_text_put(&text, "one two three four\n"); /* to a width of its own */

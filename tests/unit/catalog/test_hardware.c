@@ -745,6 +745,8 @@ static const struct {
     {"link_latency_us", ROOF_FIGURE_LINK_LATENCY, 3e-6, 1e-6, 1e6},
     {"network_latency_us", ROOF_FIGURE_NETWORK_LATENCY, 3e-6, 1e-6, 1e6},
     {"peer_link_gb_s", ROOF_FIGURE_PEER_LINK, 3e9, 1e-6, 1e7},
+    {"bridge_gb_s", ROOF_FIGURE_BRIDGE, 3e9, 1e-6, 1e7},
+    {"bridge_devices", ROOF_FIGURE_BRIDGE_DEVICES, 3, 1, 16384},
 };
 
 /* Sets a figure in the unit of its key. */
@@ -1375,7 +1377,19 @@ static void test_link(void **state)
         {"\"devices_per_node\": 8, \"link_gb_s\": 448, \"peer_link_gb_s\": 64, "
          "\"network_gb_s\": 50",
          16, 50, ROOF_FIGURE_NETWORK},
+        /* a bridge joins two cards, the link all of them; the faster one counts */
+        {"\"link_gb_s\": 63, \"bridge_gb_s\": 300, \"bridge_devices\": 2", 2, 300,
+         ROOF_FIGURE_BRIDGE},
+        {"\"link_gb_s\": 63, \"bridge_gb_s\": 300, \"bridge_devices\": 2", 3, 63, ROOF_FIGURE_LINK},
+        {"\"link_gb_s\": 63, \"bridge_gb_s\": 300, \"bridge_devices\": 1", 2, 63, ROOF_FIGURE_LINK},
+        {"\"link_gb_s\": 63, \"bridge_gb_s\": 20, \"bridge_devices\": 2", 2, 63, ROOF_FIGURE_LINK},
+        {"\"bridge_gb_s\": 300, \"bridge_devices\": 2", 2, 300, ROOF_FIGURE_BRIDGE},
+        {"\"devices_per_node\": 1, \"network_gb_s\": 25, \"bridge_gb_s\": 300, "
+         "\"bridge_devices\": 2",
+         2, 25, ROOF_FIGURE_NETWORK},
         /* unknown */
+        {"\"bridge_gb_s\": 300, \"bridge_devices\": 2", 3, ROOF_UNKNOWN, ROOF_FIGURE_LINK},
+        {"\"bridge_gb_s\": 300", 2, ROOF_UNKNOWN, ROOF_FIGURE_LINK},
         {"\"sm_count\": 1", 2, ROOF_UNKNOWN, ROOF_FIGURE_LINK},
         {"\"network_gb_s\": 1", 2, ROOF_UNKNOWN, ROOF_FIGURE_LINK},
         {"\"devices_per_node\": 2, \"network_gb_s\": 1", 2, ROOF_UNKNOWN, ROOF_FIGURE_LINK},

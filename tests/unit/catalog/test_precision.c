@@ -265,6 +265,22 @@ static void test_names_and_aliases(void **state)
     }
 }
 
+static void test_spellings(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        enum roof_precision precision;
+    } cases[] = {
+        {"bfloat16", P(BF16)},          {"Float16", P(FP16)},  {"half", P(FP16)},
+        {"float32", P(FP32)},           {"float", P(FP32)},    {"double", P(FP64)},
+        {"float8_e4m3fn", P(FP8_E4M3)}, {"e4m3", P(FP8_E4M3)}, {"float8_e5m2", P(FP8_E5M2)},
+        {"E5M2", P(FP8_E5M2)}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        expect_found(cases[i].name, cases[i].precision);
+    }
+}
+
 static void test_unknown_names(void **state)
 {
     (void)state;
@@ -805,6 +821,7 @@ int main(void)
         cmocka_unit_test(test_bytes_of_tensors),
         cmocka_unit_test(test_pruned),
         cmocka_unit_test(test_names_and_aliases),
+        cmocka_unit_test(test_spellings),
         cmocka_unit_test(test_unknown_names),
         cmocka_unit_test(test_every_row_is_filled),
         cmocka_unit_test(test_families),

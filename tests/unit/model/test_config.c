@@ -1246,8 +1246,8 @@ static void test_not_json(void **state)
 
 /*
  * total and active count every tensor once: embedding, head (unless tied), biases, norms; active
- * has top-k of the experts. published is what a source prints, within what its digits leave open,
- * by a convention that counts `more` parameters beside ours (negative: fewer).
+ * has top-k of the experts. published is what a source prints, within what its digits leave open
+ * and 0.5%, by a convention that counts `more` parameters beside ours (negative: fewer).
  */
 static const struct published {
     const char *id;
@@ -1260,14 +1260,16 @@ static const struct published {
 } published[] = {
     {"llama-2-7b", 6738415616, 6738415616, 6738415616, 0, 0, KERAS},
     {"llama-2-13b", 13015864320, 13015864320, 13e9, 5e8, 0, NAME},
-    {"llama-2-70b", 68976648192, 68976648192, 70e9, 5e9, 0, NAME},
+    /* With 64 frequencies of positions in each of 80 layers. */
+    {"llama-2-70b", 68976648192, 68976648192, 68976653312, 0, 80 * 64,
+     "meta-llama/Llama-2-70b-hf, parameters of its safetensors"},
     {"llama-3-8b", 8030261248, 8030261248, 8030261248, 0, 0, KERAS},
     {"llama-3-70b", 70553706496, 70553706496, 70.6e9, 5e7, 0, "meta-llama/Meta-Llama-3-70B page"},
     {"llama-3.1-8b", 8030261248, 8030261248, 8030261248, 0, 0, "dimensions of Llama-3-8B"},
     {"llama-3.1-70b", 70553706496, 70553706496, 70.6e9, 5e7, 0, "dimensions of Llama-3-70B"},
     {"llama-3.3-70b", 70553706496, 70553706496, 70.6e9, 5e7, 0, "dimensions of Llama-3-70B"},
-    {"llama-3.2-11b-vision", 10670220835, 8030294016, 10.6e9, 1e8, 0,
-     "meta-llama/Llama-3.2-11B-Vision page, digits cut off"},
+    {"llama-3.2-11b-vision", 10670220835, 8030294016, 10670220835, 0, 0,
+     "meta-llama/Llama-3.2-11B-Vision, parameters of its safetensors"},
     {"llama-3.2-90b-vision", 88593355323, 70553772032, 88.8e9, 25e7, 0,
      "meta-llama/Llama-3.2-90B-Vision page"},
     {"llama-3.1-405b", 405853388800, 405853388800, 405e9, 1e9, 0, "model card"},
@@ -1303,17 +1305,20 @@ static const struct published {
      "google/gemma-4-31B-it, parameters of its safetensors"},
     {"gemma-4-26b-a4b", 25805933872, 3822530560, 25805936206, 0, 30 + 2 * 1152,
      "google/gemma-4-26B-A4B-it, parameters of its safetensors"},
+    /* With K and V of the last 15 and 10 layers, which use those of others: 2 * 2048 * 512 and a
+     * norm of 256 each. The audio encoder has 684,694,048 (test_tower.c, and 1536 * 2048 behind
+     * it), and the vision encoder 294,126,912 + 2048 * (128 + 2 + 2048). */
+    {"gemma-3n-e4b", 6835235568 + 684694048. + 298587456, 6835235568, 7849978192, 0,
+     15 * (2097152. + 256), "google/gemma-3n-E4B-it, parameters of its safetensors"},
+    {"gemma-3n-e2b", 4435182688 + 684694048. + 298587456, 4435182688, 5439438272, 0,
+     10 * (2097152. + 256), "google/gemma-3n-E2B-it, parameters of its safetensors"},
     /* With a factor for each layer, and K and V of layers that use those of others (16 with heads
      * of 256, 4 of 512, and their norms). The audio encoder has 307,183,904. */
-    /* With K and V of the last 15 and 10 layers, which use those of others: 2 * 2048 * 512 each. */
-    {"gemma-3n-e4b", 6835235568, 6835235568, 6.87e9, 5e6, 15 * 2097152.,
-     "llama-bench of ggml-org/llama.cpp, gemma3n E4B"},
-    {"gemma-3n-e2b", 4435182688, 4435182688, 4.46e9, 5e6, 10 * 2097152.,
-     "llama-bench of ggml-org/llama.cpp, gemma3n E2B"},
     {"gemma-4-e2b", 4797113600. + 307183904, 4628569344, 5123178051, 0,
      35 + (16 * 256 + 4 * 512) * (2. * 1536 + 1),
      "google/gemma-4-E2B-it, parameters of its safetensors"},
-    {"laguna-xs.2", 33442617088, 3017135872, 33e9, 5e8, 0, "poolside/Laguna-XS.2 page"},
+    {"laguna-xs.2", 33442617088, 3017135872, 33442617088, 0, 0,
+     "poolside/Laguna-XS.2, parameters of its safetensors"},
     {"phi-3-mini-4k", 3821079552, 3821079552, 3821079552, 0, 0, KERAS},
     {"phi-4", 14659507200, 14659507200, 14.7e9, 5e7, 0, "microsoft/phi-4 page"},
     {"tinyllama-1.1b", 1100048384, 1100048384, 1.1e9, 5e7, 0, NAME},
@@ -1334,11 +1339,13 @@ static const struct published {
     {"internvl3-8b", 7944373760, 7612820992, 7.94e9, 5e6, 0, "OpenGVLab/InternVL3-8B page"},
     {"glm-4.5v", 107710933120, 13424129664, 108e9, 5e8, 0,
      "zai-org/GLM-4.5V page, size of the weights"},
-    /* The vision encoder has 471,143,920, by the shapes of its tensors. */
-    {"kimi-k2.5", 1026408232448. + 471143920, 32861500928, 1e12, 5e10, 0,
-     "moonshotai/Kimi-K2.5 page"},
+    /* The vision encoder has 471,143,920, by the shapes of its tensors. The pages of both say 1T.
+     */
+    {"kimi-k2.5", 1026408232448. + 471143920, 32861500928, 1026879376368, 0, 0,
+     "moonshotai/Kimi-K2.5, shapes of its safetensors"},
     {"longcat-flash", 560664980480, 27954818048, 560e9, 1e9, 0, "LongCat-Flash, arXiv 2509.01322"},
-    {"kimi-k2", 1026408232448, 32861500928, 1e12, 5e10, 0, "moonshotai/Kimi-K2-Instruct page"},
+    {"kimi-k2", 1026408232448, 32861500928, 1026408232448, 0, 0,
+     "moonshotai/Kimi-K2-Instruct, shapes of its safetensors"},
     {"kimi-k3", 2779484461664, 105364003424, 2.78e12, 5e9, 0, "Kimi K3, arXiv 2607.24653, table 1"},
     {"kimi-linear-48b-a3b", 49122681728, 3484459904, 49e9, 5e8, 0,
      "moonshotai/Kimi-Linear-48B-A3B-Instruct page, size of the weights"},
@@ -1361,10 +1368,10 @@ static const struct published {
     {"mimo-v2-flash", 308778780864, 15445936320, 309e9, 5e8, 0, "XiaomiMiMo/MiMo-V2-Flash page"},
     /* With the vision encoder, its adapter and the projector: 34 layers of 23,803,648 and what
      * stands around them, 62,608,384. */
-    {"llama-4-scout", 107769861120 + 871932416, 17172894720, 109e9, 5e8, 0,
-     "meta-llama/Llama-4-Scout-17B-16E-Instruct page"},
-    {"llama-4-maverick", 400711848960 + 871932416, 17184691200, 400e9, 2e9, 0,
-     "meta-llama/Llama-4-Maverick-17B-128E-Instruct page"},
+    {"llama-4-scout", 107769861120 + 871932416, 17172894720, 108641793536, 0, 0,
+     "meta-llama/Llama-4-Scout-17B-16E-Instruct, parameters of its safetensors"},
+    {"llama-4-maverick", 400711848960 + 871932416, 17184691200, 401583781376, 0, 0,
+     "meta-llama/Llama-4-Maverick-17B-128E-Instruct, parameters of its safetensors"},
     {"command-a", 111057580032, 111057580032, 111e9, 5e8, 0,
      "CohereLabs/c4ai-command-a-03-2025 page"},
     {"ernie-4.5-21b-a3b", 21825437888, 3352150208, 21.8e9, 1e8, 0,
@@ -1373,13 +1380,14 @@ static const struct published {
      "zai-org/GLM-4-9B-0414 page, size of the weights"},
     {"glm-4.7-flash", 29943393920, 3896766080, 30e9, 15e7, 0, "zai-org/GLM-4.7-Flash page"},
     {"hunyuan-a13b", 80393183232, 12747448320, 80e9, 4e8, 0, "tencent/Hunyuan-A13B-Instruct page"},
-    {"granite-4.0-h-small", 32207337984, 8803121664, 32e9, 5e8, 0,
-     "ibm-granite/granite-4.0-h-small page"},
+    {"granite-4.0-h-small", 32207337984, 8803121664, 32207337984, 0, 0,
+     "unsloth/granite-4.0-h-small-GGUF, parameters that llama.cpp counts"},
     /* The checkpoint has 103,140,646,656 bytes, two for each. */
     {"jamba-1.5-mini", 51570323328, 12110311296, 51570323328, 0, 0,
      "ai21labs/Jamba-v0.1 model.safetensors.index.json, \"total_size\""},
     {"minimax-m1", 456089655296, 48403306496, 456e9, 5e8, 0, "MiniMax-M1, arXiv 2506.13585"},
-    {"falcon-h1-0.5b", 521411104, 521411104, 0.5e9, 5e7, 0, NAME},
+    {"falcon-h1-0.5b", 521411104, 521411104, 521411104, 0, 0,
+     "tiiuae/Falcon-H1-0.5B-Base, parameters of its safetensors"},
     {"deepseek-r1", 671026419200, 37552297472, 671e9, 5e8, 0, "the dimensions of DeepSeek-V3"},
     {"deepseek-r1-0528-nvfp4-v2", 671026419200, 37552297472, 671e9, 5e8, 0,
      "the dimensions of DeepSeek-V3"},
@@ -1452,7 +1460,9 @@ static void test_parameters(void **state)
         assert_near(total, row->total, 0);
         assert_near(active, row->active, 0);
         const double off = total + row->more - row->published;
-        if (!(off <= row->within && -off <= row->within)) {
+        const double most = 0.005 * row->published;
+        const double within = row->within < most ? row->within : most;
+        if (!(off <= within && -off <= within)) {
             fail_msg("%s: %.17g, published %.17g (%s)", row->id, total + row->more, row->published,
                      row->source);
         }

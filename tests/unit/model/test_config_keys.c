@@ -44,6 +44,8 @@ static void test_refused(void **state)
         {"\"cla_share_factor\": 2", 21,
          "the key cla_share_factor is not supported: some layers use the keys and values of "
          "others"},
+        {"\"full_attn_mod\": 2", 18,
+         "the key full_attn_mod is not known and may change the layers; remove it if it does not"},
         {"\"moe_topk\": [2, 3]", 13,
          "moe_topk must be an integer, or a list with the same one for each of the 6 layers"},
         {"\"moe_topk\": []", 13, "moe_topk must be an integer from 0 to 1000000000"},
@@ -75,6 +77,7 @@ static void test_passed_over(void **state)
 {
     (void)state;
     static const char *const members[] = {"\"use_cla\": false, \"cla_share_factor\": 2",
+                                          "\"full_attn_mod\": 1, \"interpolate_factor\": 1",
                                           "\"compress_ratios\": null",
                                           "\"compress_ratios\": []",
                                           "\"hybrid_layer_pattern\": {}",

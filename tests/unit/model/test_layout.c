@@ -301,6 +301,28 @@ static void test_gpt_oss(void **state)
     }
 }
 
+/* The published GGUF of gpt-oss-20b: experts as above, attention, embedding and head in Q8_0, 34
+ * bytes per 32, and the rest in FP32. Its file has 12,109,566,560 bytes, 13 MB of them for the
+ * tokenizer. */
+static void test_gpt_oss_gguf(void **state)
+{
+    (void)state;
+    const double experts = 24 * 32 * 3. * 2880 * 2880;
+    const double blocks = 24 * 2880. * (2 * 4096 + 2 * 512) + 2 * 201088. * 2880;
+    const double bytes =
+        experts * 17 / 32 + blocks * 34 / 32 + (20914757184. - experts - blocks) * 4;
+    struct roof_model *const m = load("gpt-oss-20b");
+    apply(m, "gpt-oss-gguf", NULL);
+    assert_near(resident(m), bytes, 0);
+    assert_near(resident(m), 12109566560., 0.0011);
+    all_have(m, W(EXPERT_UP), P(MXFP4));
+    all_have(m, W(Q), P(Q8_0));
+    all_have(m, W(O), P(Q8_0));
+    all_have(m, W(ROUTER), P(FP32));
+    assert_int_equal(m->format[W(LM_HEAD)], P(Q8_0));
+    roof_model_free(m);
+}
+
 /*
  * DeepSeek-V3 FP8: a float per 128 x 128 weights: 16,388 bytes per 16,384. All linear layers, the
  * router, embedding, head and norms not.
@@ -454,6 +476,8 @@ static void test_methods(void **state)
         {"\"quant_algo\": \"W4A16_AWQ\", \"group_size\": 128, \"has_zero_point\": false, "
          "\"pre_quant_scale\": true",
          P(INT4_G128), P(INT4_G128), P(AUTO), P(AUTO)},
+        {"\"quant_algo\": \"W4A16_MXFP4\"", P(MXFP4), P(MXFP4), P(AUTO), P(AUTO)},
+        {"\"quant_algo\": \"W8A16\"", P(INT8_CHANNEL), P(INT8_CHANNEL), P(AUTO), P(AUTO)},
         {"\"quant_method\": \"fp8\", \"kv_cache_quant_algo\": \"INT8\"", P(FP8_E4M3), P(FP8_E4M3),
          P(FP8_E4M3), P(INT8)},
         {"\"quant_method\": \"fp8\", \"kv_cache_quant_algo\": null, \"kv_cache_scheme\": "
@@ -582,6 +606,47 @@ static void test_groups(void **state)
     }
 }
 
+#define TARGET(name, target, weights, inputs)                                                      \
+    "\"" name "\": {\"targets\": [\"" target "\"], \"weights\": " weights                          \
+    ", \"input_activations\": " inputs "}"
+
+/* Groups whose inputs differ: each weight gets the wider of the narrowest inputs and of those that
+ * belong to its format, which must be what it asks for. */
+static void test_mixed_groups(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *groups;
+        enum roof_precision q;
+        enum roof_precision experts;
+        enum roof_precision activations;
+    } cases[] = {
+        {TARGET("a", "re:.*self_attn.*", BLOCK("[128, 128]"),
+                KIND("8", "float", "128")) ", " TARGET("b", "re:.*experts.*",
+                                                       KIND("4", "float", "16"),
+                                                       KIND("4", "float", "16")),
+         P(FP8_BLOCK128), P(NVFP4), P(NVFP4)},
+        {TARGET("a", "re:.*self_attn.*", KIND("8", "float", "null"),
+                KIND("8", "float", "null")) ", " TARGET("b", "re:.*experts.*",
+                                                        KIND("4", "int", "128"), "null"),
+         P(FP8_E4M3), P(INT4_G128), P(FP8_E4M3)},
+        {TARGET("a", "re:.*experts.*", KIND("4", "int", "128"), "null") ", " TARGET(
+             "b", "Linear", KIND("8", "float", "null"), KIND("8", "float", "null")),
+         P(FP8_E4M3), P(INT4_G128), P(FP8_E4M3)},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[2048];
+        snprintf(text, sizeof text, CONFIG("\"quantization_config\": {" TENSORS("{%s}") "}"),
+                 cases[i].groups);
+        struct roof_model *const m = parse(text);
+        apply(m, "checkpoint", NULL);
+        all_have(m, W(Q), cases[i].q);
+        all_have(m, W(EXPERT_UP), cases[i].experts);
+        assert_int_equal(m->activations, cases[i].activations);
+        roof_model_free(m);
+    }
+}
+
 #define MIXED(layers) "\"quant_algo\": \"MIXED_PRECISION\", \"quantized_layers\": {" layers "}"
 #define MODULE(name, algorithm) "\"" name "\": {\"quant_algo\": \"" algorithm "\"}"
 
@@ -677,6 +742,60 @@ static void test_exclusions(void **state)
         assert_int_equal(m->layer_classes, 3); /* 0 and 1, 2, 3 */
         roof_model_free(m);
     }
+    /* A dot behind a name ends its last component. */
+    struct roof_model *const m = parse(
+        CONFIG("\"quantization_config\": {\"quant_method\": \"awq\", \"modules_to_not_convert\": "
+               "[\"model.layers.0.\", \"self_attn.\", \".\"]}"));
+    apply(m, "checkpoint", NULL);
+    has_format(m, 0, W(EXPERT_UP), P(BF16));
+    has_format(m, 1, W(EXPERT_UP), P(INT4_G128_ZP));
+    all_have(m, W(Q), P(BF16));
+    roof_model_free(m);
+}
+
+#define V4                                                                                         \
+    "{\"model_type\": \"deepseek_v4\", \"hidden_size\": 64, \"num_hidden_layers\": 2, "            \
+    "\"num_attention_heads\": 8, \"num_key_value_heads\": 1, \"head_dim\": 16, "                   \
+    "\"intermediate_size\": 96, \"vocab_size\": 100, \"q_lora_rank\": 24, "                        \
+    "\"sliding_window\": 5, \"qk_rope_head_dim\": 8, \"index_topk\": 4, \"index_n_heads\": 2, "    \
+    "\"index_head_dim\": 6, \"o_groups\": 4, \"o_lora_rank\": 10, \"n_shared_experts\": 1, "       \
+    "\"n_routed_experts\": 8, \"num_experts_per_tok\": 2, \"moe_intermediate_size\": 24, "         \
+    "\"compress_ratios\": [0, 4], "
+
+/* DeepSeek-V4 names its modules in its own way, and has experts in MXFP4 beside FP8. */
+static void test_own_names(void **state)
+{
+    (void)state;
+    struct roof_model *m = parse(
+        V4 "\"quantization_config\": {" MIXED(MODULE("layers.0.ffn.experts", "NVFP4") ", " MODULE(
+            "layers.1.ffn.shared_experts", "FP8") ", " MODULE("layers.1.attn.wq_b", "FP8")) "}}");
+    apply(m, "checkpoint", NULL);
+    has_format(m, 0, W(EXPERT_GATE), P(NVFP4));
+    has_format(m, 0, W(EXPERT_DOWN), P(NVFP4));
+    has_format(m, 1, W(EXPERT_UP), P(BF16));
+    has_format(m, 1, W(SHARED_UP), P(FP8_E4M3));
+    has_format(m, 1, W(Q_B), P(FP8_E4M3));
+    has_format(m, 0, W(Q_B), P(BF16));
+    all_have(m, W(Q_A), P(BF16));
+    roof_model_free(m);
+    m = parse(V4 "\"expert_dtype\": \"fp4\", \"quantization_config\": {\"quant_method\": \"fp8\", "
+                 "\"weight_block_size\": [128, 128], \"ignore\": [\"layers.1.ffn.experts\", "
+                 "\"re:.*attn.fused_wqa_wkv$\", \"re:.*attn.*(wo_a|wo_b)$\"]}}");
+    apply(m, "checkpoint", NULL);
+    has_format(m, 0, W(EXPERT_UP), P(MXFP4));
+    has_format(m, 1, W(EXPERT_UP), P(BF16));
+    all_have(m, W(SHARED_DOWN), P(FP8_BLOCK128));
+    all_have(m, W(Q_B), P(FP8_BLOCK128));
+    all_have(m, W(Q_A), P(BF16));
+    all_have(m, W(KV_A), P(BF16));
+    all_have(m, W(O), P(BF16));
+    assert_int_equal(m->activations, P(FP8_E4M3));
+    roof_model_free(m);
+    m = parse(V4
+              "\"expert_dtype\": \"fp8\", \"quantization_config\": {\"quant_method\": \"fp8\"}}");
+    apply(m, "checkpoint", NULL);
+    all_have(m, W(EXPERT_UP), P(FP8_E4M3));
+    roof_model_free(m);
 }
 
 /* Regular expressions begin at the first byte of the name, and need not reach its last. */
@@ -887,9 +1006,9 @@ static void test_parts_refused(void **state)
          GROUPS "targets must be an array"},
         {TENSORS("{\"a\": {\"targets\": [\n7], " FP8_WEIGHTS "}}"),
          "quantization_config: a list of modules must be of strings"},
-        {TENSORS("{\"a\": {\"targets\": [\"Linear\"], " FP8_WEIGHTS
-                 "}, \"b\":\n{\"targets\": [\"Linear\"], " FP8_WEIGHTS ", " FP8_INPUTS "}}"),
-         "quantization_config: config_groups with different input_activations are not supported"},
+        {TENSORS("{\"a\":\n{\"targets\": [\"Linear\"], " FP8_WEIGHTS
+                 "}, \"b\": {\"targets\": [\"Linear\"], " FP8_WEIGHTS ", " FP8_INPUTS "}}"),
+         "quantization_config: config_groups with such different input_activations are not"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         char text[1024];
@@ -1165,10 +1284,13 @@ int main(void)
         cmocka_unit_test(test_special_cases),
         cmocka_unit_test(test_deepseek_r1_nvfp4),
         cmocka_unit_test(test_gpt_oss),
+        cmocka_unit_test(test_gpt_oss_gguf),
         cmocka_unit_test(test_deepseek_fp8),
         cmocka_unit_test(test_every_layout_on_every_model),
         cmocka_unit_test(test_methods),
         cmocka_unit_test(test_compressed_tensors),
+        cmocka_unit_test(test_mixed_groups),
+        cmocka_unit_test(test_own_names),
         cmocka_unit_test(test_groups),
         cmocka_unit_test(test_mixed),
         cmocka_unit_test(test_mixed_refused),

@@ -462,6 +462,61 @@ static void test_ratio(void **state)
     }
 }
 
+/* Phi-4-multimodal holds 907,966,432 of encoders, and adapters of rank 3 + 5 for four products in
+ * each of two layers: 64 to 64 + 2 * 32 (four heads of 16, two of them for K and V), 64 to 64, 64
+ * to 2 * 96 and 96 to 64. */
+static void test_adapters(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"model_type\": \"phi4mm\", \"hidden_size\": 64, \"num_hidden_layers\": 2, "
+        "\"num_attention_heads\": 4, \"num_key_value_heads\": 2, \"vocab_size\": 100, "
+        "\"intermediate_size\": 96, \"full_attn_mod\": 1, \"embd_layer\": {\"a\": 1}, "
+        "\"vision_lora\": {\"r\": 3}, \"speech_lora\": {\"r\": 5}}";
+    struct roof_model *const m = parse(text);
+    const double wide = (64 + 128) + (64 + 64) + (64 + 192) + (96 + 64);
+    assert_near(encoder_parameters(m), 441550016 + 466416416 + 8 * 2 * wide, 0);
+    assert_int_equal(m->tower.layers, 0);
+    assert_string_equal(m->remarks[0],
+                        "the encoders of images and audio and the adapters for them are counted in "
+                        "memory only, because the config has no shapes of the encoders");
+    roof_model_free(m);
+}
+
+/* A MobileNet that vision_config names is held: 294,126,912 parameters, a table of so many rows and
+ * two norms as wide as its results, and a product from these to the language model, which is 64
+ * wide. It has no layers to run. */
+static void test_held(void **state)
+{
+    (void)state;
+    static const char note[] = "the vision encoder is counted in memory only, because "
+                               "vision_config has no shapes of it";
+    static const struct {
+        const char *text;
+        double count;
+        const char *note;
+    } rows[] = {
+        {MODEL("gemma3n", "llama", "\"vision_config\": {}"), 294126912 + 2048. * (128 + 2 + 64),
+         note},
+        {MODEL("gemma3n", "llama",
+               "\"vision_config\": {\"architecture\": \"mobilenetv5_300m_enc\", "
+               "\"hidden_size\": 100, \"vocab_size\": 7}"),
+         294126912 + 100. * (7 + 2 + 64), note},
+        {MODEL("gemma3n", "llama", "\"vision_config\": {\"architecture\": \"resnet50\"}"), 0,
+         "only the language model is counted, not its vision encoder"},
+        {MODEL("florence2", "llama",
+               "\"vision_config\": {\"architecture\": \"mobilenetv5_300m_enc\"}"),
+         0, "only the language model is counted, not its vision encoder"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct roof_model *const m = parse(rows[i].text);
+        assert_near(encoder_parameters(m), rows[i].count, 0);
+        assert_int_equal(m->tower.layers, 0);
+        assert_string_equal(m->remarks[0], rows[i].note);
+        roof_model_free(m);
+    }
+}
+
 /* An encoder that is not known, or whose shapes are missing, is left out with a note. */
 static void test_left_out(void **state)
 {
@@ -574,7 +629,8 @@ int main(void)
         cmocka_unit_test(test_parameters),    cmocka_unit_test(test_images),
         cmocka_unit_test(test_inner_sizes),   cmocka_unit_test(test_audio),
         cmocka_unit_test(test_clips),         cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_feature_layer), cmocka_unit_test(test_left_out),
+        cmocka_unit_test(test_feature_layer), cmocka_unit_test(test_held),
+        cmocka_unit_test(test_adapters),      cmocka_unit_test(test_left_out),
         cmocka_unit_test(test_unknown_keys),  cmocka_unit_test(test_refused),
         cmocka_unit_test(test_ratio),
     };

@@ -578,6 +578,7 @@ static void test_borrowing(void **unused)
     } lists[] = {{"families", 7, true},
                  {"llama.cpp", 8, true},
                  {"same_sm", 10, false},
+                 {"collectives", 1, true},
                  {"lenders", 8, true}};
     struct roof_json *json = NULL;
     assert_int_equal(roof_data_json(&json, "borrowing.json", NULL), ROOF_OK);
@@ -601,6 +602,12 @@ static void test_borrowing(void **unused)
                     assert_true(is_calibrated(roof_json_line(one)));
                     assert_string_not_equal(roof_json_line(one), id);
                 }
+                continue;
+            }
+            if (strcmp(lists[l].name, "collectives") == 0) {
+                double devices = 0;
+                assert_true(roof_json_number(&devices, roof_json_get(row, "devices")));
+                assert_true(devices >= 2 && devices == floor(devices));
                 continue;
             }
             assert_non_null(begin);
@@ -730,6 +737,29 @@ static void copy_limits(struct roof_kernel_fit *out, const struct roof_kernel_fi
         if (limited != NULL) {
             *limited = *roof_fit_parameter(&other, keys[i]);
         }
+    }
+}
+
+/* Devices whose collectives were measured on one slow machine know the reason, whether these are
+ * their own or borrowed; others have none. */
+static void test_collectives(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *id;
+        bool warned;
+    } cases[] = {{"l40s", true},          {"l4", true},        {"rtx-4090", true},
+                 {"rtx-pro-6000", false}, {"h100-sxm", false}, {"dgx-spark", false},
+                 {"a40", false},          {"m4-max", false}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_hardware *const hardware = load_device(cases[i].id);
+        struct roof_calibration *c = NULL;
+        assert_int_equal(roof_calibration_load(&c, hardware, NULL, NULL, NULL), ROOF_OK);
+        assert_int_equal(c->collectives != NULL, cases[i].warned);
+        assert_true(c->collectives == NULL ||
+                    (strstr(c->collectives, "peer-to-peer") != NULL && c->collectives_to == 2));
+        roof_calibration_free(c);
+        roof_hardware_free(hardware);
     }
 }
 
@@ -1306,6 +1336,7 @@ int main(void)
         cmocka_unit_test(test_some_kernels),
         cmocka_unit_test(test_needed_kernels),
         cmocka_unit_test(test_borrowing),
+        cmocka_unit_test(test_collectives),
         cmocka_unit_test(test_reasons),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_full_rates),

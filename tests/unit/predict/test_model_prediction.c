@@ -1234,6 +1234,32 @@ static void test_limits(void **state)
     roof_model_free(m);
 }
 
+/* Tensor parallelism keeps the latent cache on every device, so that the same devices hold more
+ * sequences if they share these and the experts. */
+static void test_ep_lever(void **state)
+{
+    (void)state;
+    struct roof_model *const m = load("deepseek-v3.2");
+    struct roof_model *const dense = load("llama-3.3-70b");
+    struct roof_hardware *const h = load_device("h200-sxm");
+    struct roof_scenario s;
+    roof_scenario_init(&s);
+    s.context = 64000;
+    s.common.formats.precision = P(FP8_E4M3);
+    s.tp = 8;
+    const struct roof_limits by_tp = limits_of(m, s, h);
+    assert_true(unknown(limits_of(dense, s, h).max_batch_ep));
+    s.tp = 0;
+    s.common.shape.ep = 8;
+    const struct roof_limits by_ep = limits_of(m, s, h);
+    assert_true(by_ep.max_batch > 2 * by_tp.max_batch);
+    assert_near(by_tp.max_batch_ep, by_ep.max_batch, 0);
+    assert_true(unknown(by_ep.max_batch_ep));
+    roof_hardware_free(h);
+    roof_model_free(dense);
+    roof_model_free(m);
+}
+
 static void test_levers(void **state)
 {
     (void)state;
@@ -1927,6 +1953,7 @@ int main(void)
         cmocka_unit_test(test_activation_memory),
         cmocka_unit_test(test_file_bytes),
         cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_ep_lever),
         cmocka_unit_test(test_levers),
         cmocka_unit_test(test_crossover),
         cmocka_unit_test(test_compute_bound_batch),

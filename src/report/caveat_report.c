@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+#include "report/caveat_report.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/base.h"
+#include "base/shell.h"
+#include "decide/plan.h"
+#include "measure/fit.h"
+#include "operator/operator.h"
+#include "predict/calibration.h"
+#include "predict/predict_sizes.h"
+
+/* --- what an answer uses ------------------------------------------------------------------- */
+
+static void add(struct roof_used *out, const struct roof_prediction *p)
+{
+    for (int i = 0; i < p->part_count; i++) {
+        out->peak[roof_part_peaks(&p->part[i])][p->part[i].compute] = true;
+    }
+    if (p->network_bytes > 0) {
+        out->bridge = out->bridge || roof_link_is_bridge(&p->link, p->hardware);
+        out->members = fmax(out->members, (double)p->workload.shape.devices);
+    }
+}
+
+void roof_used_by(struct roof_used *out, const struct roof_prediction *prediction)
+{
+    *out = (struct roof_used){.hardware = prediction->hardware,
+                              .expected = !isnan(prediction->expected_s)};
+    add(out, prediction);
+}
+
+void roof_used_by_model(struct roof_used *out, const struct roof_model_prediction *model)
+{
+    *out = (struct roof_used){.hardware = model->total.hardware,
+                              .expected =
+                                  !isnan(model->expected_step_s) || !isnan(model->expected_e2e_s)};
+    for (size_t i = 0; i < model->count; i++) {
+        if (model->node[i].node.host == NULL) {
+            add(out, &model->node[i].prediction);
+        }
+    }
+}
+
+void roof_used_by_scenario(struct roof_used *out, const struct roof_scenario *scenario,
+                           const struct roof_hardware *hardware, bool expected)
+{
+    const struct roof_formats *const formats = &scenario->common.formats;
+    const enum roof_precision asked[] = {formats->weights, formats->activations};
+    const double stage = (double)roof_stage_devices(scenario);
+    const double within = stage > 1 ? stage : (double)scenario->pp;
+    struct roof_link link = {.figure = NULL};
+    *out = (struct roof_used){.hardware = hardware, .members = stage, .expected = expected};
+    for (size_t i = 0; i < COUNT(asked); i++) {
+        const struct roof_compute *const compute = &hardware->compute[asked[i]];
+        const bool vector = compute->unit == ROOF_COMPUTE_VECTOR;
+        out->peak[vector ? ROOF_PEAK_VECTOR : ROOF_PEAK_MATRIX][compute->precision] = true;
+    }
+    out->peak[ROOF_PEAK_VECTOR][ROOF_PRECISION_FP32] = true; /* norms and the like */
+    out->bridge = within > 1 &&
+                  roof_hardware_link(&link, hardware, within, within, NULL) == ROOF_OK &&
+                  roof_link_is_bridge(&link, hardware);
+}
+
+/* --- the notes ----------------------------------------------------------------------------- */
+
+/* Tells if a user's calibration has too few rows of most of its own kernels to fit them. */
+static bool has_few_rows(const struct roof_hardware *hardware)
+{
+    const struct roof_calibration *const c = hardware->calibration;
+    size_t own = 0;
+    size_t few = 0;
+    for (size_t i = 0; c != NULL && i < c->count; i++) {
+        own += c->fit[i].lent == NULL ? 1 : 0;
+        few += c->fit[i].lent == NULL && c->fit[i].rows < ROOF_FIT_ROWS_MIN ? 1 : 0;
+    }
+    return c != NULL && !c->inherited && 2 * few > own;
+}
+
+/* Each writes a note without a line end, and tells whether it wrote one. */
+typedef bool put_function(struct roof_text *out, const struct roof_used *used);
+
+/* The bandwidth or a peak that the answer uses has a low confidence. Devices with the figures of
+ * roofline's specification have a note of their own (published_report.h). */
+static bool put_figures(struct roof_text *out, const struct roof_used *used)
+{
+    const struct roof_hardware *const hardware = used->hardware;
+    const bool memory = hardware->figure[ROOF_FIGURE_BANDWIDTH].confidence == ROOF_CONFIDENCE_LOW;
+    bool peaks = false;
+    for (int t = 0; t < ROOF_PEAK_TABLE_COUNT; t++) {
+        for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
+            peaks = peaks ||
+                    (used->peak[t][p] && hardware->peak[t][p].confidence == ROOF_CONFIDENCE_LOW);
+        }
+    }
+    if (hardware->basis == ROOF_BASIS_DOCUMENTS || (!memory && !peaks)) {
+        return false;
+    }
+    roof_text_printf(out,
+                     "the %s of %s %s uncertain, and so are times that depend on %s; roofline list "
+                     "hardware ",
+                     memory && peaks ? "memory bandwidth and peaks"
+                     : memory        ? "memory bandwidth"
+                                     : "peaks",
+                     hardware->id, peaks ? "are" : "is", peaks ? "them" : "it");
+    roof_text_shell_word(out, hardware->reference);
+    roof_text_put(out, peaks ? " marks them" : " marks it");
+    return true;
+}
+
+static bool put_few_rows(struct roof_text *out, const struct roof_used *used)
+{
+    const struct roof_hardware *const hardware = used->hardware;
+    if (hardware->basis != ROOF_BASIS_USER || !has_few_rows(hardware)) {
+        return false;
+    }
+    roof_text_printf(out,
+                     "most kernels of %s have fewer than %d measured times, so expected times can "
+                     "be far off (measure --seconds)",
+                     hardware->id, ROOF_FIT_ROWS_MIN);
+    return true;
+}
+
+static bool put_bridge(struct roof_text *out, const struct roof_used *used)
+{
+    const struct roof_figure *const figure = used->hardware->figure;
+    char rate[ROOF_QUANTITY_SIZE];
+    if (used->bridge) {
+        roof_text_printf(
+            out,
+            "every %.0f %s are assumed to share an NVLink bridge (%s per direction); without "
+            "bridges: "
+            "--set bridge_devices=1",
+            figure[ROOF_FIGURE_BRIDGE_DEVICES].value, used->hardware->id,
+            roof_format_quantity(rate, figure[ROOF_FIGURE_BRIDGE].value, ROOF_UNIT_GB_PER_S));
+    }
+    return used->bridge;
+}
+
+static bool put_collectives(struct roof_text *out, const struct roof_used *used)
+{
+    const struct roof_calibration *const c = used->hardware->calibration;
+    const bool noted = used->expected && c != NULL && c->collectives != NULL &&
+                       used->members > (double)c->collectives_to;
+    if (noted) {
+        roof_text_printf(out,
+                         "expected times of collectives between more than %" PRId64
+                         " devices may be far off: %s",
+                         c->collectives_to, c->collectives);
+    }
+    return noted;
+}
+
+static put_function *const notes[] = {put_figures, put_few_rows, put_bridge, put_collectives};
+
+/* Writes the notes, each with a beginning and an end, and folded with an indent. */
+static void put_all(struct roof_text *out, const struct roof_used *used, const char *begin,
+                    const char *end, size_t indent)
+{
+    for (size_t i = 0; i < COUNT(notes); i++) {
+        struct roof_text note = ROOF_TEXT_INIT;
+        if (notes[i](&note, used) && !note.failed) {
+            roof_text_put(out, *end == '.' ? "\n" : ""); /* a paragraph */
+            const size_t from = out->length;
+            roof_text_printf(out, "%s%s%s", begin, note.data, end);
+            roof_text_fold(out, from, indent);
+            roof_text_put(out, "\n");
+        }
+        out->failed |= note.failed;
+        roof_text_free(&note);
+    }
+}
+
+void roof_report_caveats(struct roof_text *out, const struct roof_used *used)
+{
+    put_all(out, used, "Note: ", ".", 0);
+}
+
+void roof_plan_put_caveats(struct roof_text *out, const struct roof_used *used)
+{
+    put_all(out, used, "  note:        ", "", 15);
+}
