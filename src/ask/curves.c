@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ask/draw.h"
 #include "base/base.h"
 #include "decide/grid.h"
 
@@ -422,26 +421,4 @@ enum roof_status roof_ask_plan_curves(struct roof_text *out, struct roof_asking 
     roof_curves_free(curves);
     free(curves);
     return status;
-}
-
-enum roof_status roof_read_chart(int64_t *out, const struct roof_question *question, bool of_load,
-                                 struct roof_error *error)
-{
-    const struct roof_input *const input = roof_input(ROOF_INPUT_CHART);
-    const char *const text = question->value[ROOF_INPUT_CHART];
-    const int64_t first = of_load ? ROOF_CHART_RATE : ROOF_CHART_ROOFLINE;
-    const int64_t last = of_load ? ROOF_CHART_DISTRIBUTION : ROOF_CHART_PARETO;
-    *out = first;
-    if (text == NULL || roof_input_parse(out, input, text, NULL) != ROOF_OK) {
-        return text == NULL ? ROOF_OK
-                            : roof_unknown_name(error, ROOF_USAGE, input->option, text,
-                                                input->choices + first, (size_t)(last - first + 1));
-    }
-    return *out >= first && *out <= last
-               ? ROOF_OK
-               : roof_error_set(error, ROOF_USAGE,
-                                ROOF_KEY("chart") " %s is drawn by %s; %s draws %s, %s and %s",
-                                text, of_load ? "plot" : "simulate", of_load ? "simulate" : "plot",
-                                input->choices[first], input->choices[first + 1],
-                                input->choices[last]);
 }

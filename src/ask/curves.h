@@ -4,24 +4,10 @@
 #define ROOF_ASK_CURVES_H
 
 #include "ask/asking.h"
+#include "ask/draw.h"
 #include "ask/simulate_read.h"
 #include "chart/curves.h"
 #include "decide/plan_inputs.h"
-
-/* The kinds of charts, which have the numbers of the choices of the input "chart". */
-enum roof_chart_kind {
-    ROOF_CHART_ROOFLINE,
-    ROOF_CHART_LATENCY,
-    ROOF_CHART_PARETO,
-    ROOF_CHART_RATE, /* this and those that follow are of simulations */
-    ROOF_CHART_TIME,
-    ROOF_CHART_DISTRIBUTION
-};
-
-/* Reads the kind of a chart that plot draws, or one of a load, which simulate draws. The first of
- * them is the default. */
-enum roof_status roof_read_chart(int64_t *out, const struct roof_question *question, bool of_load,
-                                 struct roof_error *error);
 
 /* Draws the grid of a question about models. */
 enum roof_status roof_ask_curves(struct roof_asking *a, enum roof_chart_kind kind,

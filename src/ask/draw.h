@@ -31,4 +31,19 @@ enum roof_status roof_asking_draw(struct roof_text *out, const struct roof_askin
                                   const struct roof_text *script, const char *title,
                                   const struct roof_text *summary, struct roof_error *error);
 
+/* The kinds of charts, which have the numbers of the choices of the input "chart". */
+enum roof_chart_kind {
+    ROOF_CHART_ROOFLINE,
+    ROOF_CHART_LATENCY,
+    ROOF_CHART_PARETO,
+    ROOF_CHART_RATE, /* this and those that follow are of simulations */
+    ROOF_CHART_TIME,
+    ROOF_CHART_DISTRIBUTION
+};
+
+/* Reads the kind of a chart that plot draws, or one of a load, which simulate draws. The first of
+ * them is the default. */
+enum roof_status roof_read_chart(int64_t *out, const struct roof_question *question, bool of_load,
+                                 struct roof_error *error);
+
 #endif

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "ask/curves.h"
+#include "ask/draw.h"
 #include "base/base.h"
 #include "base/list.h"
 #include "decide/engine.h"

@@ -123,6 +123,7 @@ static void attend(struct builder *b, const struct group *g, const struct parts 
     struct roof_node node = roof_graph_attention_node(b, g, ROOF_OPERATOR_COMPRESSED_ATTENTION);
     node.workload.shape.causal = 0;
     node.workload.shape.head_dim = m->head_dim;
+    node.workload.shape.window = m->window;
     node.workload.shape.compression = ratio;
     node.workload.shape.selected = chooses ? m->index_topk : 0;
     node.vectors = g == &b->group[0] ? node.vectors : 0;

@@ -23,11 +23,11 @@ static int64_t group_within(int64_t first, int64_t devices, int64_t node_size)
     return crosses && devices <= node_size ? node_size + 1 : devices;
 }
 
-/* Each device sends the hidden states to the same place in the next stage: all these pairs lie
- * within a node, or not. */
+/* Each device sends the hidden states to the same place in the next stage, as many devices further
+ * as a stage has: all these pairs lie within a node, or not. */
 static int64_t send_within(int64_t first, int64_t devices, int64_t node_size)
 {
-    int64_t within = 2;
+    int64_t within = devices + 1;
     for (int64_t i = first; i < first + devices && node_size > 0; i++) {
         within = i / node_size != (i + devices) / node_size ? node_size + 1 : within;
     }

@@ -1753,6 +1753,9 @@ class InFlight:
         self.common = {key: value for key, value in asked.items()
                        if key not in ("prompt", "generate", "chunk", "prefix_hit") + MEDIA}
         self.media = {key: asked[key] for key in MEDIA if key in asked}
+        if "image_size" in asked and "images" not in asked or \
+                "audio_length_s" in asked and "audio" not in asked:
+            raise Refused("images or audio")
         if self.media:
             first = Scenario(m, dict(self.media, phase="encode", batch=asked.get("batch", 1)))
             if first.places > self.prompt:

@@ -252,6 +252,12 @@ static void test_compressed_cache(void **state)
     assert_int_equal(scores->workload.shape.kv_len, 1000);
     assert_int_equal(scores->workload.shape.heads, 4 * 64);
     assert_int_equal(scores->workload.shape.query_len, 1000);
+    /* Every layer attends to its last 128 tokens, with drafts and with prompts beside, too. */
+    s = asked(ROOF_PHASE_DECODE, 3, 4000);
+    s.draft_tokens = 2;
+    assert_int_equal(find(build(m, s, 0, 0), "attention")->workload.shape.window, 128);
+    s = asked(ROOF_PHASE_PREFILL, 2, 4000);
+    assert_int_equal(find(build(m, s, 0, 0), "attention")->workload.shape.window, 128);
     roof_model_free(m);
 }
 
@@ -2163,10 +2169,10 @@ static void test_send(void **state)
         {1, 4, 0, 2, 2}, {1, 4, 1, 2, 3}, /* from 1 to 2, which is in the next node */
         {1, 4, 2, 2, 2}, {1, 2, 0, 1, 2}, /* each device is a node */
         {1, 2, 0, 0, 2},                  /* unknown: large enough */
-        {2, 2, 0, 4, 2},                  /* from 0, 1 to 2, 3 */
+        {2, 2, 0, 4, 3},                  /* from 0, 1 to 2, 3, two further */
         {2, 4, 1, 4, 5},                  /* from 2, 3 to 4, 5 */
-        {2, 4, 2, 4, 2}, {2, 2, 0, 2, 3}, /* a stage fills a node */
-        {4, 2, 0, 2, 3}, {4, 2, 0, 8, 2},
+        {2, 4, 2, 4, 3}, {2, 2, 0, 2, 3}, /* a stage fills a node */
+        {4, 2, 0, 2, 3}, {4, 2, 0, 8, 5},
         {8, 2, 0, 8, 9}, {2, 2, 0, 3, 4}, /* 1 goes to 3, 0 to 2 */
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -2187,7 +2193,7 @@ static void test_send(void **state)
     struct roof_scenario s = asked(ROOF_PHASE_DECODE, 8, 50);
     s.common.shape.ep = 2;
     s.pp = 3;
-    assert_int_equal(find(build(experts, s, 0, 4), "send")->workload.shape.within, 2);
+    assert_int_equal(find(build(experts, s, 0, 4), "send")->workload.shape.within, 3);
     assert_int_equal(find(build(experts, s, 1, 4), "send")->workload.shape.within, 5);
     roof_model_free(experts);
 }
