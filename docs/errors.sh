@@ -242,10 +242,10 @@ cat << 'EOF'
 
 ### Devices that borrow
 
-These are published times of devices that borrow their kernels (tests/borrowed.csv has them with their sources): square products of PyTorch with 1024 to 10240 rows, and on H20 attention of FlashAttention 3 and FlashMLA. No fit used them, but the exponent of the [power rule](accuracy.md#which-devices) was chosen by a100-pcie-40gb, h100-pcie and l4. rtx-5090 runs above its printed clock, so that some times are below the bound.
+These are published times of devices that borrow their kernels (docs/reports/borrowed.csv has them with their sources): square products of PyTorch with 1024 to 10240 rows, and on H20 attention of FlashAttention 3 and FlashMLA. No fit used them, but the exponent of the [power rule](accuracy.md#which-devices) was chosen by a100-pcie-40gb, h100-pcie and l4. rtx-5090 runs above its printed clock, so that some times are below the bound.
 
 EOF
-compare tests/borrowed.csv hardware,operator
+compare docs/reports/borrowed.csv hardware,operator
 cat << 'EOF'
 
 The next table shows what a few measured rows gain, as with `roofline measure` ([from rows to expected times](measuring.md#from-rows-to-expected-times)). A fit to 20 or 50 random rows of each kernel starts from the kernels of the device's lenders (data/borrowing.json) and is tested on all other rows. `lent` is the error of the lender's kernels without a fit, and `all` is the error of

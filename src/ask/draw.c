@@ -137,10 +137,12 @@ enum roof_status roof_read_chart(int64_t *out, const struct roof_question *quest
     const int64_t first = of_load ? ROOF_CHART_RATE : ROOF_CHART_ROOFLINE;
     const int64_t last = of_load ? ROOF_CHART_DISTRIBUTION : ROOF_CHART_PARETO;
     *out = first;
-    if (text == NULL || roof_input_parse(out, input, text, NULL) != ROOF_OK) {
-        return text == NULL ? ROOF_OK
-                            : roof_unknown_name(error, ROOF_USAGE, input->option, text,
-                                                input->choices + first, (size_t)(last - first + 1));
+    if (text == NULL) {
+        return ROOF_OK;
+    }
+    if (roof_input_parse(out, input, text, NULL) != ROOF_OK) {
+        return roof_unknown_name(error, ROOF_USAGE, input->option, text, input->choices + first,
+                                 (size_t)(last - first + 1));
     }
     return *out >= first && *out <= last
                ? ROOF_OK

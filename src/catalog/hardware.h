@@ -174,8 +174,7 @@ enum roof_figure_id roof_hardware_unlinked(const struct roof_hardware *hardware,
  * Finds the link of a group of `members` that lie within a number of consecutive devices: the
  * bridge if it joins all of these and is faster than the link, the link inside a node, or the
  * slower of link and network if they cross nodes. Without a switch each member has a link to each
- * of the others. If the bandwidth is unknown, the error is ROOF_USAGE and
- * names the missing figure.
+ * of the others. If the bandwidth is unknown, the error is ROOF_USAGE and names the missing figure.
  */
 enum roof_status roof_hardware_link(struct roof_link *out, const struct roof_hardware *hardware,
                                     double within, double members, struct roof_error *error);

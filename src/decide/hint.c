@@ -51,8 +51,8 @@ static void hint_layout(struct roof_error *error, enum roof_status status, const
         name, name, known ? "; operators have " : "", known ? roof_format(found)->name : "");
 }
 
-/* How names of quantised checkpoints end, and the formats that they mean. An ending that stands
- * behind a longer one with the same end is for the names that the longer one leaves. */
+/* How names of quantised checkpoints end, and the formats that they mean. The first row that fits
+ * counts, so the longer of two endings stands first. */
 static const struct {
     const char *family; /* how the name of the model begins; "": in any way */
     const char *ending;

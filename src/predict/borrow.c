@@ -111,6 +111,12 @@ static void set_matrix_rows(struct roof_calibration *c, const char *architecture
     }
 }
 
+/* Tells whether a calibration is that of the product whose figures a device has. */
+static bool is_of_product(const struct roof_calibration *c, const struct roof_hardware *hardware)
+{
+    return hardware->product != NULL && strcmp(c->id, hardware->product) == 0;
+}
+
 /* Loads the calibration at a path, which may be for another device. */
 static enum roof_status load_path(struct roof_calibration **out,
                                   const struct roof_hardware *hardware, const char *path,
@@ -118,8 +124,7 @@ static enum roof_status load_path(struct roof_calibration **out,
 {
     TRY(roof_calibration_read(out, path, &b->source, error));
     assert(*out != NULL && (*out)->id != NULL);
-    const bool product = hardware->product != NULL && strcmp((*out)->id, hardware->product) == 0;
-    (*out)->inherited = strcmp((*out)->id, hardware->id) != 0 && !product;
+    (*out)->inherited = strcmp((*out)->id, hardware->id) != 0 && !is_of_product(*out, hardware);
     return ROOF_OK;
 }
 
@@ -226,7 +231,7 @@ static enum roof_status check_product(struct roof_calibration *out,
                                       const struct borrowing *b, struct roof_error *error)
 {
     struct roof_hardware *product = NULL;
-    if (hardware->product == NULL || strcmp(out->id, hardware->product) != 0) {
+    if (!is_of_product(out, hardware)) {
         return ROOF_OK;
     }
     TRY(roof_hardware_load(&product, hardware->product, b->source.directories, error));
@@ -258,15 +263,14 @@ static enum roof_status load_nearest(struct roof_calibration **out,
 static enum roof_status adapt(struct roof_calibration *c, const struct roof_hardware *hardware,
                               const struct borrowing *b, struct roof_error *error)
 {
+    if (!c->inherited || is_of_product(c, hardware)) {
+        return ROOF_OK;
+    }
     const char *const *const folders = b->source.directories;
-    const bool product = hardware->product != NULL && strcmp(c->id, hardware->product) == 0;
     const bool same = find_row(b, "same_sm", hardware->architecture, c->id) != NULL;
     const roof_json_value *const row = find_row(b, "full_rate", hardware->architecture, NULL);
     const char *const full = row == NULL ? NULL : roof_json_line(roof_json_get(row, "device"));
     struct roof_hardware *other = NULL;
-    if (!c->inherited || product) {
-        return ROOF_OK;
-    }
     if (full != NULL) {
         TRY(roof_hardware_load(&other, full, folders, error));
         roof_calibration_limit_rate(c, hardware, other);

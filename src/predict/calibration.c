@@ -594,6 +594,18 @@ enum roof_status roof_calibration_warn(struct roof_calibration *c, const char *r
     return owned->collectives == NULL ? roof_no_memory(error) : ROOF_OK;
 }
 
+double *roof_fit_parameter(struct roof_kernel_fit *fit, const char *key)
+{
+    size_t count = 0;
+    const struct roof_parameter *const parameter = roof_fit_parameters(fit, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(parameter[i].key, key) == 0) {
+            return &fit->parameter[i];
+        }
+    }
+    return NULL;
+}
+
 struct roof_kernel_fit *roof_calibration_fits(const struct roof_calibration *calibration)
 {
     struct owned *const owned = calibration->private_data;

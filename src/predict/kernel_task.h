@@ -80,8 +80,8 @@ static inline double roof_larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* Returns the rate in FLOP/s of a kernel that multiplies at a share of the peak. The share is above
- * 1 if the device limits its matrix units so much that the rest of the kernel is not slower. */
+/* Returns the rate in FLOP/s of a kernel that multiplies at a share of the peak. With a share above
+ * 1 the matrix units are the limit, which run at the peak (product_limits.c). */
 static inline double roof_share_of_peak(const struct roof_kernel_task *t, double share)
 {
     return (share < 1 ? share : 1) * t->peak;

@@ -2,8 +2,6 @@
 /* Adapts borrowed kernels to a product whose SMs are those of the measured device, but limited: by
  * a lower rate of their matrix units, or by less power. docs/accuracy.md ("Limits of a product")
  * has the formulas, and the measured times that they were compared with. */
-#include <string.h>
-
 #include "base/base.h"
 #include "base/exponential.h"
 #include "predict/calibration_parts.h"
@@ -36,18 +34,6 @@ static double sm_rate(const struct roof_hardware *h, enum roof_numerics numerics
 static double sm_power(const struct roof_hardware *h)
 {
     return h->figure[ROOF_FIGURE_TDP].value / h->figure[ROOF_FIGURE_SM_COUNT].value;
-}
-
-double *roof_fit_parameter(struct roof_kernel_fit *fit, const char *key)
-{
-    size_t count = 0;
-    const struct roof_parameter *const parameter = roof_fit_parameters(fit, &count);
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(parameter[i].key, key) == 0) {
-            return &fit->parameter[i];
-        }
-    }
-    return NULL;
 }
 
 /* The other parts of a kernel keep their speed, so the share of the peak grows by as much as the

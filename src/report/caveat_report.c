@@ -131,8 +131,7 @@ static bool put_bridge(struct roof_text *out, const struct roof_used *used)
         roof_text_printf(
             out,
             "every %.0f %s are assumed to share an NVLink bridge (%s per direction); without "
-            "bridges: "
-            "--set bridge_devices=1",
+            "bridges: --set bridge_devices=1",
             figure[ROOF_FIGURE_BRIDGE_DEVICES].value, used->hardware->id,
             roof_format_quantity(rate, figure[ROOF_FIGURE_BRIDGE].value, ROOF_UNIT_GB_PER_S));
     }

@@ -25,8 +25,7 @@
 /* The meaning of a column. */
 enum role { TIME, PROMPT, GENERATE, QUEUED, FIRST, LAST, ROLES };
 
-/* Names of columns. A name only counts if no earlier name of its role is present. The error of a
- * missing column lists them. */
+/* Names of columns. A name only counts if no earlier name of its role is present. */
 static const struct {
     const char *name;
     enum role role;
@@ -252,20 +251,20 @@ static enum roof_status check_ids(const struct roof_trace_reader *r, int64_t pro
     return ROOF_OK;
 }
 
-/* Says which columns would have what a request lacks. */
+/* Says what a request lacks, with three of the columns that may have it. */
 static enum roof_status missing(const struct roof_trace_reader *r, enum role role,
                                 struct roof_error *error)
 {
     static const char *const what[] = {[TIME] = "time",
                                        [PROMPT] = "number of prompt tokens",
                                        [GENERATE] = "number of generated tokens"};
-    const char *before = ", in a column named ";
+    static const char *const before[] = {", in a column such as ", ", ", " or "};
+    size_t named = 0;
     (void)roof_error_at(error, ROOF_INVALID, r->csv.name, r->csv.line, 0, "a request needs a %s",
                         what[role]);
-    for (size_t i = 0; i < COUNT(columns); i++) {
+    for (size_t i = 0; i < COUNT(columns) && named < COUNT(before); i++) {
         if (columns[i].role == role) {
-            roof_error_append(error, "%s%s", before, columns[i].name);
-            before = ", ";
+            roof_error_append(error, "%s%s", before[named++], columns[i].name);
         }
     }
     return ROOF_INVALID;
