@@ -49,7 +49,7 @@ time. [accuracy](accuracy.md) explains how the estimate works; \`make errors MEA
 
 ## What you may believe
 
-Each cell is the mean error of a kind of kernel on sizes that no fit saw, with the number of rows in brackets. \`from ID\` means that another device lends the kernel. "In band" is the share of all rows of the device and stack that lie
+Each cell is the mean error of a kind of kernel on sizes that no fit saw, with the number of rows in brackets. Products do not include batched ones (\`bmm\` in the [next table](#kernels-on-sizes-that-no-fit-saw)). \`from ID\` means that another device lends the kernel. "In band" is the share of all rows of the device and stack that lie
 between expected_low_us and expected_high_us, which should hold 80% of them. \`best\` stands for kernels that were measured without a stack. [Whole models](#whole-models) has decode steps and whole requests, and [Serving](#serving) has runs under load.
 
 | device | stack | 16-bit products | of fewer bits | experts | prefill attention | decode attention | vectors | collectives | in band |
@@ -62,7 +62,7 @@ jq -rs --slurpfile bands "$work/bands.json" "$helpers"'
         | if $own != [] then (($own | map(.rows * .mape) | add) / ($own | map(.rows) | add) | pc) + " (" + ($own | map(.rows) | add | tostring) + ")"
           elif $lent != [] then "from " + ($lent | unique | join(", ")) else "-" end;
     .[] | .hardware as $d | .fits | group_by(.stack)[] | .[0].stack as $s
-    | [$d, $s, cell("gemm", "bmm"; . == "16bit"), cell("gemm"; . != "16bit"), cell("moe"; true),
+    | [$d, $s, cell("gemm"; . == "16bit"), cell("gemm"; . != "16bit"), cell("moe"; true),
        cell("prefill", "mla_prefill"; true), cell("decode", "mla_decode"; true),
        cell("norm", "add", "activation", "rope", "quantize"; true),
        cell("all_reduce", "one_shot", "all_gather", "reduce_scatter", "all_to_all"; true),

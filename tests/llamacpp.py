@@ -219,12 +219,27 @@ def mape(ratios):
     return 100 * statistics.mean(abs(r - 1) for r in ratios)
 
 
+def left_out_key(rows):
+    """What a fit leaves out for its error: devices; of one device, models; of one model, formats of weights."""
+    return next((key for key in ("device", "model") if len({getattr(row, key) for row in rows}) > 1), "weights")
+
+
+def note(device, rows, decode, prompts):
+    """Says what the rows and the errors of a fit are. The program prints it with --why."""
+    counts = collections.Counter(row.device for row in rows)
+    own = f"{device} ({counts[device]} of {len(rows)})" if len(counts) > 1 else device
+    names = [own, *(one for one in family(device) if one != device)]
+    listed = names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
+    left_out = {"device": "GPUs", "model": "models", "weights": "formats"}[left_out_key(rows)]
+    return (f"rows are speeds of whole passes of {listed}; {left_out} that were left out of the fit are off "
+            f"by {decode * 100:.0f}% in decode and {prompts * 100:.0f}% in prompts")
+
+
 def unseen(passes, start):
     """Ratios of the passes of each device by the fit of the others, by kind; of one device, of each
     model; of one model, of each format of its weights."""
     found = collections.defaultdict(list)
-    key = next((key for key in ("device", "model") if len({getattr(one[0], key) for one in passes}) > 1),
-               "weights")
+    key = left_out_key([one[0] for one in passes])
     part = {one: getattr(one[0], key) for one in passes}
     for left_out in sorted(set(part.values())):
         others = search([one for one in passes if part[one] != left_out], start, 1200)
@@ -241,7 +256,7 @@ def band(ratios):
     return min(1, inverse[cut]), max(1, inverse[-1 - cut])
 
 
-def write(folder, device, clock, p, ratios, kinds):
+def write(folder, device, clock, p, ratios, rows, kinds):
     """Writes the calibration of a lender, without the kinds that it has no rows of."""
     everything = [r for found in ratios.values() for r in found]
     judged = {"decode": ratios["decode"], "prefill": ratios["prefill"] or everything}
@@ -262,10 +277,12 @@ def write(folder, device, clock, p, ratios, kinds):
                      "quantize_input": "none", "form": "plain", "rows": len(own), "mape": round(mape(own) / 100, 4),
                      "low": round(low, 4), "high": round(high, 4),
                      "parameters": {key: float(f"{value:.4g}") for key, value in values.items()}})
+    error = {kernel: mape(judged[kernel]) / 100 for kernel in judged}
+    said = note(device, rows, error["decode"], error["prefill"])
     lines = ",\n".join("    " + json.dumps(fit, separators=(",", ":")) for fit in fits)
     with open(os.path.join(folder, f"llama.cpp-{device}.json"), "w", encoding="utf-8") as file:
         file.write('{\n  "schema": "roofline/calibration/1",\n'
-                   f'  "hardware": "{device}",\n  "attributions": ["{ATTRIBUTION} {", ".join(family(device))} '
+                   f'  "hardware": "{device}",\n  "note": "{said}",\n  "attributions": ["{ATTRIBUTION} {", ".join(family(device))} '
                    f'(docs/accuracy.md)"],\n  "fits": [\n{lines}\n  ]\n}}\n')
 
 
@@ -300,11 +317,12 @@ def main():
     line("all Apple GPUs", "the others of them", judged["m1-max"])
     if len(sys.argv) > 3:
         for device in LENDERS:
-            kinds = {part[0] for row, parts in passes if row.device in family(device) for part in parts}
+            own = [(row, parts) for row, parts in passes if row.device in family(device)]
+            kinds = {part[0] for row, parts in own for part in parts}
             listed = subprocess.run([program, "list", "hardware", device, "-f", "json"],
                                     capture_output=True, check=True).stdout
             clock = json.loads(listed)["boost_clock_mhz"]["value"]
-            write(sys.argv[3], device, clock, fits[device], judged[device], kinds)
+            write(sys.argv[3], device, clock, fits[device], judged[device], [row for row, _ in own], kinds)
 
 
 if __name__ == "__main__":

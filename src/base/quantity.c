@@ -328,9 +328,16 @@ static double three_digits(double value)
 const char *roof_format_range(char out[ROOF_RANGE_SIZE], double low, double high,
                               enum roof_unit unit)
 {
+    return roof_format_range_above(out, ROOF_UNKNOWN, low, high, unit);
+}
+
+const char *roof_format_range_above(char out[ROOF_RANGE_SIZE], double bound, double low,
+                                    double high, enum roof_unit unit)
+{
     char first[ROOF_QUANTITY_SIZE];
     char last[ROOF_QUANTITY_SIZE];
-    roof_format_quantity(first, three_digits(low), unit);
+    const bool below = low >= bound && three_digits(low) < bound; /* false if it is unknown */
+    roof_format_quantity(first, below ? low : three_digits(low), unit);
     roof_format_quantity(last, three_digits(high), unit);
     char *const of_first = strchr(first, ' ');
     const char *const of_last = strchr(last, ' ');

@@ -73,6 +73,10 @@ const char *roof_format_in(char out[ROOF_QUANTITY_SIZE], double si, enum roof_un
  * "32.9 to 57.4 us", "850 us to 1.2 ms". Returns out. */
 const char *roof_format_range(char out[ROOF_RANGE_SIZE], double low, double high,
                               enum roof_unit unit);
+/** Like roof_format_range, for a range that begins at a bound or above it: the low end has a fourth
+ * digit if three would put it below the bound. */
+const char *roof_format_range_above(char out[ROOF_RANGE_SIZE], double bound, double low,
+                                    double high, enum roof_unit unit);
 /** Writes four significant digits without a unit: "0.9995", "1.234e+10" beyond a million. Returns
  * out. */
 const char *roof_format_short(char out[ROOF_QUANTITY_SIZE], double value);

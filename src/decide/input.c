@@ -154,8 +154,9 @@ static const struct roof_input inputs[(int)ROOF_INPUT_COUNT - (int)ROOF_DIM_COUN
          .commands = SERVED(WORKLOAD),
          .group = ROOF_GROUP_DEVICE},
     ROW(STACK) = CHOICE("stack", stack, roof_stack_names, ROOF_STACK_COUNT - 1, "NAME",
-                        "serving stack of estimates: best (default; fastest of all), trtllm, vllm, "
-                        "sglang, aiter, llama.cpp",
+                        "serving stack of estimates: best (default; the fastest, but llama.cpp only "
+                        "for GGUF models or if no other has the kernel), trtllm, vllm, sglang, "
+                        "aiter, llama.cpp",
                         SERVED(WORKLOAD)),
     ROW(CACHE) =
         CHOICE("cache", cache, caches, 1, "cold|warm",

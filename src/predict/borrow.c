@@ -311,6 +311,73 @@ static enum roof_status choose(struct roof_calibration **out, const struct roof_
     return ROOF_OK;
 }
 
+/* --- reasons ------------------------------------------------------------------------------- */
+
+/* Tells whether a row of `lenders` has a device among those that it lends from. */
+static bool lends_from(const roof_json_value *row, const char *device)
+{
+    const roof_json_value *id = roof_json_first(roof_json_get(row, "from"));
+    while (id != NULL && strcmp(roof_json_string(id), device) != 0) {
+        id = roof_json_next(id);
+    }
+    return id != NULL;
+}
+
+/* Returns the row of `lenders` by which a calibration has a fit of another device; NULL: there is
+ * none. A row for the kernel alone is preferred. */
+static const roof_json_value *find_lender(const struct borrowing *b, const char *calibration,
+                                          const struct roof_kernel_fit *fit)
+{
+    const roof_json_value *found = NULL;
+    const roof_json_value *const rows = roof_json_get(roof_json_root(b->table), "lenders");
+    for (const roof_json_value *row = roof_json_first(rows); row != NULL;
+         row = roof_json_next(row)) {
+        const char *const kernel = roof_json_string(roof_json_get(row, "kernel"));
+        const bool for_all = kernel == NULL;
+        if (strcmp(roof_json_string(roof_json_get(row, "calibration")), calibration) == 0 &&
+            lends_from(row, fit->lent) &&
+            (for_all ? found == NULL : strcmp(kernel, roof_kernel_name(fit->kernel)) == 0)) {
+            found = row;
+        }
+    }
+    return found;
+}
+
+/* Puts the reason for a kernel that the calibration of the device itself, or of the one that it
+ * borrows from, has from another device. */
+static void put_lender(struct roof_text *out, const struct borrowing *b,
+                       const struct roof_hardware *hardware, const struct roof_kernel_fit *fit)
+{
+    const roof_json_value *const row = fit->stack == ROOF_STACK_LLAMA_CPP
+                                           ? find_row(b, "llama.cpp", hardware->architecture, NULL)
+                                           : find_lender(b, hardware->calibration->id, fit);
+    const char *const reason = row == NULL ? NULL : roof_json_line(roof_json_get(row, "reason"));
+    roof_text_put(out, reason == NULL ? "" : reason);
+}
+
+enum roof_status roof_calibration_reason(struct roof_text *out,
+                                         const struct roof_hardware *hardware,
+                                         const struct roof_kernel_fit *fit,
+                                         struct roof_error *error)
+{
+    const struct roof_calibration *const c = hardware->calibration;
+    struct borrowing b = {.table = NULL};
+    if (fit->lent != NULL) {
+        TRY(roof_data_json(&b.table, "borrowing.json", error));
+        put_lender(out, &b, hardware, fit);
+        roof_json_free(b.table);
+    } else if (c->inherited && !fit->own) {
+        roof_text_put(out, c->reason != NULL ? c->reason
+                           : is_of_product(c, hardware)
+                               ? "the product of this id, whose figures differ"
+                           : hardware->like != NULL ? "the device names it with the key like"
+                                                    : "");
+    }
+    return ROOF_OK;
+}
+
+/* --- loading ------------------------------------------------------------------------------- */
+
 enum roof_status roof_calibration_load_some(struct roof_calibration **out,
                                             const struct roof_hardware *hardware, const char *path,
                                             const char *const *directories, unsigned wanted,

@@ -212,7 +212,6 @@ struct owned {
     /* The stacks with which all fits are found, a bit for each. */
     unsigned stacks[(int)ROOF_KERNEL_COUNT * (int)ROOF_NUMERICS_COUNT];
     const char **attributions;
-    char *id;
     char *reason;
     char *collectives;
 };
@@ -376,7 +375,6 @@ void roof_calibration_free(struct roof_calibration *calibration)
         roof_json_free(owned->json);
         free(owned->fit);
         free(owned->attributions);
-        free(owned->id);
         free(owned->reason);
         free(owned->collectives);
         free(owned);
@@ -465,6 +463,23 @@ static enum roof_status read_fits(struct roof_calibration *c, const struct roof_
     return group_fits(owned, c->count, error);
 }
 
+/* Gives each fit the device that was measured, and the note of the document, if it has one. */
+static enum roof_status describe_fits(struct roof_calibration *c, const struct roof_json *json,
+                                      struct roof_error *error)
+{
+    struct owned *const owned = c->private_data;
+    const roof_json_value *const value = roof_json_get(roof_json_root(json), "note");
+    const char *const note = roof_json_line(value);
+    for (size_t n = 0; n < c->count; n++) {
+        struct roof_kernel_fit *const fit = &owned->fit[n];
+        fit->device = fit->lent != NULL ? fit->lent : c->id;
+        fit->note = note;
+    }
+    return value != NULL && note == NULL
+               ? roof_json_error(json, value, error, "note must be a line of text")
+               : ROOF_OK;
+}
+
 /* Fills in a calibration that has its json already. */
 static enum roof_status read_calibration(struct roof_calibration *c, struct roof_error *error)
 {
@@ -491,7 +506,7 @@ static enum roof_status read_calibration(struct roof_calibration *c, struct roof
     c->id = id == NULL ? roof_json_source(json) : id;
     c->attributions = owned->attributions == NULL ? none : owned->attributions;
     c->fit = owned->fit;
-    return ROOF_OK;
+    return describe_fits(c, json, error);
 }
 
 /* Makes a calibration of json, which it takes over. */

@@ -113,10 +113,13 @@ struct roof_kernel_fit {
     double low;  /**< the band: measured / expected, tenth percentile of rows no fit saw */
     double high; /**< ninetieth percentile */
     int64_t rows;
-    double mape;      /**< on rows no fit saw */
-    const char *lent; /**< the device that was measured; NULL: the calibration's own */
-    bool own;         /**< measured on the device itself, whose calibration may be another's */
-    bool same_sm;     /**< the measured device, if it is another, has the same SM */
+    double mape;        /**< on rows no fit saw */
+    const char *device; /**< the device that was measured; NULL in a calibration made by hand */
+    const char *lent;   /**< the same if it is not that of the calibration, else NULL */
+    const char *note;   /**< what the rows and their error are, if they are not rows of kernels of
+                             this device and of sizes that no fit saw; NULL: they are */
+    bool own;           /**< measured on the device itself, whose calibration may be another's */
+    bool same_sm;       /**< the measured device, if it is another, has the same SM */
 };
 /** Returns the parameters of the formula of a fit. */
 const struct roof_parameter *roof_fit_parameters(const struct roof_kernel_fit *fit, size_t *count);
@@ -158,6 +161,12 @@ enum roof_status roof_calibration_load_some(struct roof_calibration **out,
 enum roof_status roof_hardware_calibrate_some(struct roof_hardware *hardware, const char *path,
                                               const char *const *directories, unsigned wanted,
                                               struct roof_error *error);
+/** Puts the reason why the calibration of a device has a fit of another device; nothing if it has
+ * none, or if no reason is known. */
+enum roof_status roof_calibration_reason(struct roof_text *out,
+                                         const struct roof_hardware *hardware,
+                                         const struct roof_kernel_fit *fit,
+                                         struct roof_error *error);
 void roof_calibration_free(struct roof_calibration *calibration);
 /** Writes the document of a calibration, which roof_calibration_load reads. */
 void roof_calibration_write(struct roof_text *out, const struct roof_calibration *calibration);

@@ -409,9 +409,9 @@ static bool is_short(const struct roof_kernel_task *task, const struct roof_expe
 }
 
 /* Tells whether a fit is of another device. */
-static bool is_lent(const struct roof_kernel_task *task, const struct roof_kernel_fit *fit)
+static bool is_lent(const struct roof_calibration *calibration, const struct roof_kernel_fit *fit)
 {
-    return (task->calibration->inherited && !fit->own) || fit->lent != NULL;
+    return (calibration->inherited && !fit->own) || fit->lent != NULL;
 }
 
 /* Computes the time of a kernel with one fit, without its band; `near` is true if it is less
@@ -447,25 +447,43 @@ static void expect_by_fit(struct roof_expected *out, const struct roof_kernel_ta
     out->otherwise = task->nodes > 1 || task->stands_in ||
                      (kernel != task->own && kernel == like(task->own)) || w->split_k > 0 ||
                      is_short(task, out) || fit->numerics != task->numerics || other_quantize;
-    out->near = out->otherwise || is_lent(task, fit);
+    out->near = out->otherwise || is_lent(task->calibration, fit);
     out->time_s += out->launch_s;
     out->fit = fit;
 }
 
-/* Returns how much wider the band of a kernel is: the widest of its reasons. */
-static double wider_band(const struct roof_expected *e, const struct roof_kernel_task *task)
+/* What widens the band of a kernel. */
+struct doubts {
+    bool otherwise;              /* it stands in for another, or belongs to another stack */
+    bool lent;                   /* it was measured on another device */
+    enum roof_numerics numerics; /* of the workload */
+    double nodes;
+};
+
+/* Returns the larger of two factors, each with its reason. */
+static struct roof_widening widest(struct roof_widening a, struct roof_widening b)
 {
-    const struct roof_kernel_fit *const fit = e->fit;
-    const bool lent = is_lent(task, fit);
-    const bool narrow = task->numerics != ROOF_NUMERICS_16BIT;
-    double wider = !e->near ? 1 : lent && !e->otherwise ? SAME_SM_BAND : NEAR_BAND;
-    if (lent && !fit->same_sm) {
-        wider = roof_larger(lent_bands[fit->kernel][narrow], e->otherwise ? NEAR_BAND : 1);
+    return b.factor > a.factor ? b : a;
+}
+
+/* Returns how much wider the band of a kernel is: the widest of its reasons. */
+static struct roof_widening widen(const struct roof_kernel_fit *fit, const struct doubts *doubts)
+{
+    const bool narrow = doubts->numerics != ROOF_NUMERICS_16BIT;
+    struct roof_widening w = {1, NULL};
+    if (doubts->otherwise) {
+        w = widest(w, (struct roof_widening){NEAR_BAND, "another stack, operator or quantisation"});
     }
-    if (fit->numerics != task->numerics) {
-        wider = roof_larger(wider, FORMAT_BAND);
+    if (doubts->lent && fit->same_sm) {
+        w = widest(w, (struct roof_widening){SAME_SM_BAND, "another device with the same SM"});
+    } else if (doubts->lent) {
+        w = widest(
+            w, (struct roof_widening){lent_bands[fit->kernel][narrow], "a device with another SM"});
     }
-    return task->nodes > 1 ? roof_larger(wider, NODES_BAND) : wider;
+    if (fit->numerics != doubts->numerics) {
+        w = widest(w, (struct roof_widening){FORMAT_BAND, "other formats"});
+    }
+    return doubts->nodes > 1 ? widest(w, (struct roof_widening){NODES_BAND, "several nodes"}) : w;
 }
 
 /* Fills in the band of a kernel for the requested stack; a kernel of another stack is less certain.
@@ -478,7 +496,11 @@ static void set_band(struct roof_expected *out, const struct roof_kernel_task *t
         asked != ROOF_STACK_BEST && fit->stack != ROOF_STACK_BEST && fit->stack != asked;
     out->otherwise = out->otherwise || other;
     out->near = out->near || other;
-    const double wider = wider_band(out, task);
+    const struct doubts doubts = {.otherwise = out->otherwise,
+                                  .lent = is_lent(task->calibration, fit),
+                                  .numerics = task->numerics,
+                                  .nodes = task->nodes};
+    const double wider = widen(fit, &doubts).factor;
     out->low_s = out->time_s * fit->low / wider;
     out->high_s = out->time_s * fit->high * wider;
     if (task->cold && out->low_s < task->bound) {
@@ -651,6 +673,37 @@ static void raise_to(struct roof_expected out[ROOF_STACK_COUNT], enum roof_kerne
     }
 }
 
+/* Returns the devices that exchange data. */
+static double members_of(const struct roof_workload *workload)
+{
+    return workload->op == ROOF_OPERATOR_SEND ? 2 : (double)workload->shape.devices;
+}
+
+/* Returns the nodes that a collective spans: at most as many as members. With an unknown node size
+ * the group counts as inside one. */
+static double nodes_of(const struct roof_workload *workload, const struct roof_hardware *hardware)
+{
+    const double node = hardware->figure[ROOF_FIGURE_DEVICES_PER_NODE].value;
+    const double within = (double)workload->shape.within;
+    return within > node ? fmin(ceil(within / node), members_of(workload)) : 1;
+}
+
+struct roof_widening roof_kernel_widening(const struct roof_expected *expected,
+                                          const struct roof_workload *workload,
+                                          const struct roof_hardware *hardware)
+{
+    const struct doubts doubts = {.otherwise = expected->otherwise,
+                                  .lent = roof_kernel_is_lent(hardware, expected->fit),
+                                  .numerics = roof_workload_numerics(workload),
+                                  .nodes = nodes_of(workload, hardware)};
+    return widen(expected->fit, &doubts);
+}
+
+bool roof_kernel_is_lent(const struct roof_hardware *hardware, const struct roof_kernel_fit *fit)
+{
+    return is_lent(hardware->calibration, fit);
+}
+
 void roof_kernel_expect(struct roof_expected *out, const struct roof_workload *workload,
                         const struct roof_hardware *hardware, const struct roof_work *work,
                         double rate, double bound_s)
@@ -676,17 +729,12 @@ void roof_kernel_expect_in(struct roof_expected out[ROOF_STACK_COUNT],
     const bool quantized =
         roof_precision_bits(workload->formats.activations) < 16 &&
         (kernel == ROOF_KERNEL_GEMM || kernel == ROOF_KERNEL_BMM || kernel == ROOF_KERNEL_MOE);
-    const double node = hardware->figure[ROOF_FIGURE_DEVICES_PER_NODE].value;
-    const double within = (double)workload->shape.within;
     const double latency = hardware->figure[ROOF_FIGURE_NETWORK_LATENCY].value;
-    const double members = workload->op == ROOF_OPERATOR_SEND ? 2 : (double)workload->shape.devices;
     struct roof_product product;
     product.known = false; /* the rest is not cleared: that would take its time */
     const struct roof_kernel_task task = {
         .product = &product,
-        /* There are at most as many nodes as members; with an unknown node size the group counts as
-         * inside one. */
-        .nodes = within > node ? fmin(ceil(within / node), members) : 1,
+        .nodes = nodes_of(workload, hardware),
         .hop = isnan(latency) ? HOP_S : latency,
         .mesh = !isnan(hardware->figure[ROOF_FIGURE_PEER_LINK].value),
         .own = own,
@@ -707,7 +755,8 @@ void roof_kernel_expect_in(struct roof_expected out[ROOF_STACK_COUNT],
                 (workload->working_set == 0 && workload->cache == ROOF_CACHE_COLD),
         .numerics = kernel == ROOF_KERNEL_COUNT ? ROOF_NUMERICS_COUNT : numerics_in(workload, own),
     };
-    if (fmax(members, within) > COLLECTIVE_DEVICES_MAX || task.numerics == ROOF_NUMERICS_COUNT ||
+    if (fmax(members_of(workload), (double)workload->shape.within) > COLLECTIVE_DEVICES_MAX ||
+        task.numerics == ROOF_NUMERICS_COUNT ||
         (isnan(task.peak) && !roof_kernel_is_vector(kernel)) || isnan(task.sms) ||
         isnan(task.clock) || (isnan(task.l2) && !task.calibration->local)) {
         return;

@@ -28,6 +28,19 @@ unsigned roof_operator_kernels(enum roof_operator op);
 /** Returns the formats that meet in a resolved workload; COUNT when no kernel is known for them. */
 enum roof_numerics roof_workload_numerics(const struct roof_workload *workload);
 
+/** How much wider than that of its fit the band of an expected time is on either side, and why;
+ * reason is NULL if factor is 1. */
+struct roof_widening {
+    double factor;
+    const char *reason;
+};
+/** Returns this for the kernel that was found for a resolved workload that is not a composite. */
+struct roof_widening roof_kernel_widening(const struct roof_expected *expected,
+                                          const struct roof_workload *workload,
+                                          const struct roof_hardware *hardware);
+/** Tells whether a kernel of a device's calibration was measured on another device. */
+bool roof_kernel_is_lent(const struct roof_hardware *hardware, const struct roof_kernel_fit *fit);
+
 /**
  * Computes the expected time of a resolved workload that is not a composite. work is its work; rate
  * is its peak in FLOP/s, or for a collective the bytes/s of a link inside the node (NAN: unknown);

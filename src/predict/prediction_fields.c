@@ -2,9 +2,11 @@
 #include "predict/prediction_fields.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "operator/operator_fields.h"
+#include "predict/calibration.h"
 #include "predict/power.h"
 #include "predict/predict_sizes.h"
 
@@ -19,6 +21,10 @@ enum prediction_value {
     BOTTLENECK,
     EXPECTED_BOTTLENECK,
     EXPECTED_BASIS,
+    EXPECTED_DEVICE,
+    EXPECTED_STACK,
+    EXPECTED_ROWS,
+    EXPECTED_MAPE,
     SPARSE,
     LEAST_TIME,
     POWER_TIME,
@@ -87,6 +93,10 @@ static const struct roof_field prediction_fields[] = {
     {.key = "expected_high_us", NUMBER(expected_high_s, MICROSECONDS)},
     {.key = "expected_bottleneck", DERIVED_TEXT(EXPECTED_BOTTLENECK)},
     {.key = "expected_basis", DERIVED_TEXT(EXPECTED_BASIS)},
+    {.key = "expected_device", DERIVED_TEXT(EXPECTED_DEVICE), .named = true},
+    {.key = "expected_stack", DERIVED_TEXT(EXPECTED_STACK), .named = true},
+    {.key = "expected_rows", .derived = EXPECTED_ROWS, .named = true},
+    {.key = "expected_mape", .derived = EXPECTED_MAPE, .named = true},
     {.key = "measured_us", GIVEN(measured_s, MICROSECONDS)},
     {.key = "achieved_tflops", NUMBER(achieved_flops_per_s, TFLOPS)},
     {.key = "achieved_gb_s", NUMBER(achieved_bytes_per_s, GB_PER_S)},
@@ -156,6 +166,45 @@ void roof_prediction_fields(struct roof_fields *out, enum roof_operator op, int 
     add_operator_fields(out, op, part);
 }
 
+/* Returns the fit of the kernel of an operator; NULL: it has no expected time, or several kernels.
+ */
+static const struct roof_kernel_fit *fit_of(const struct roof_prediction *p)
+{
+    return isnan(p->expected_s) || p->part_count != 1 ? NULL : p->part[0].expected.fit;
+}
+
+/* Returns the device whose kernels an expected time uses; NULL: there is none, or several. */
+static const char *device_of(const struct roof_prediction *p)
+{
+    if (isnan(p->expected_s)) {
+        return NULL;
+    }
+    const char *const device = p->part[0].expected.fit->device;
+    for (int i = 1; i < p->part_count; i++) {
+        const char *const other = p->part[i].expected.fit->device;
+        if (device == NULL || other == NULL || strcmp(device, other) != 0) {
+            return NULL;
+        }
+    }
+    return device;
+}
+
+/* Reads a value of the fits behind an expected time. */
+static void derive_of_fit(struct roof_value *out, enum prediction_value wanted,
+                          const struct roof_prediction *p)
+{
+    const struct roof_kernel_fit *const fit = fit_of(p);
+    if (wanted == EXPECTED_DEVICE) {
+        out->text = device_of(p);
+    } else if (wanted == EXPECTED_STACK) {
+        out->text = fit == NULL ? NULL : roof_stack_name(fit->stack);
+    } else {
+        out->number = fit == NULL               ? ROOF_UNKNOWN
+                      : wanted == EXPECTED_ROWS ? (double)fit->rows
+                                                : fit->mape;
+    }
+}
+
 /* Reads a value that predictions of operators and of models have. */
 static void derive(struct roof_value *out, enum prediction_value wanted,
                    const struct roof_prediction *p)
@@ -181,6 +230,12 @@ static void derive(struct roof_value *out, enum prediction_value wanted,
         break;
     case EXPECTED_BASIS:
         out->text = isnan(p->expected_s) ? NULL : p->expected_near ? "nearest" : "measured";
+        break;
+    case EXPECTED_DEVICE:
+    case EXPECTED_STACK:
+    case EXPECTED_ROWS:
+    case EXPECTED_MAPE:
+        derive_of_fit(out, wanted, p);
         break;
     case SPARSE: /* shown only if it was asked for */
         out->number = p->workload.sparse == 0 ? ROOF_UNKNOWN : p->sparse ? 1 : 0;

@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "base/grow.h"
+#include "predict/kernel.h"
 #include "predict/power.h"
 #include "predict/predict_sizes.h"
 #include "predict/tile.h"
@@ -288,42 +289,102 @@ static void put_figures(struct builder *b)
     }
 }
 
+/* Puts a parameter with as many digits as files have. */
+static void put_parameter(struct roof_text *out, double value)
+{
+    char digits[32];
+    snprintf(digits, sizeof digits, "%.6g", value);
+    roof_text_number(out, strtod(digits, NULL));
+}
+
+/* Puts the rows of a fit, its error, and the reason why the device borrows it. */
+static enum roof_status put_fit(struct roof_text *out, const struct roof_kernel_fit *fit,
+                                const struct roof_hardware *hardware)
+{
+    char off[ROOF_QUANTITY_SIZE];
+    struct roof_text reason = ROOF_TEXT_INIT;
+    roof_text_printf(out, "%.0f rows", (double)fit->rows);
+    if (fit->note == NULL) {
+        roof_text_printf(out, " of %s", fit->device);
+    }
+    if (fit->stack != ROOF_STACK_BEST) {
+        roof_text_printf(out, ", %s", roof_stack_name(fit->stack));
+    }
+    roof_text_printf(
+        out, ", %s; off by %s%s%s; formulas: docs/accuracy.md", roof_numerics_name(fit->numerics),
+        roof_format_quantity(off, fit->mape, ROOF_UNIT_FRACTION),
+        fit->note == NULL ? " on sizes no fit saw" : "; ", fit->note == NULL ? "" : fit->note);
+    const enum roof_status status = roof_calibration_reason(&reason, hardware, fit, NULL);
+    if (reason.length > 0) {
+        roof_text_printf(out, "; borrowed: %s", reason.data);
+    }
+    out->failed |= reason.failed;
+    roof_text_free(&reason);
+    return status;
+}
+
 /* Adds the kernel that is expected, its parameters, and their sources. */
 static void put_kernel(struct builder *b, const struct roof_expected *e)
 {
     const struct roof_kernel_fit *const fit = e->fit;
-    const struct roof_calibration *const c = b->prediction->hardware->calibration;
     size_t count = 0;
     const struct roof_parameter *const parameter = roof_fit_parameters(fit, &count);
     struct roof_text values = ROOF_TEXT_INIT;
     struct roof_text source = ROOF_TEXT_INIT;
-    char error[ROOF_QUANTITY_SIZE];
+    bool limited = false;
     for (size_t i = 0; i < count; i++) {
         roof_text_printf(&values, "%s%s ", i == 0 ? "" : ", ", parameter[i].key);
-        roof_text_number(&values, fit->parameter[i]);
+        put_parameter(&values, fit->parameter[i]);
+        limited = limited || (strcmp(parameter[i].key, "peak") == 0 && fit->parameter[i] > 1);
     }
-    roof_text_printf(&source, "%.0f rows of %s", (double)fit->rows,
-                     fit->lent == NULL ? c->id : fit->lent);
-    if (fit->stack != ROOF_STACK_BEST) {
-        roof_text_printf(&source, ", %s", roof_stack_name(fit->stack));
+    const enum roof_status status = put_fit(&source, fit, b->prediction->hardware);
+    if (limited) {
+        roof_text_put(&source, "; peak above 1: the matrix units run at a part of the rate of this "
+                               "SM, and no faster than their peak (Limits of a product)");
     }
-    roof_text_printf(&source, ", %s; off by %s on sizes no fit saw; formulas: docs/accuracy.md",
-                     roof_numerics_name(fit->numerics),
-                     roof_format_quantity(error, fit->mape, ROOF_UNIT_FRACTION));
-    if (c->inherited && c->reason != NULL && fit->lent == NULL) {
-        roof_text_printf(&source, "; borrowed: %s", c->reason);
-    }
-    b->text.failed |= values.failed;
-    b->text.failed |= source.failed;
+    b->text.failed |= values.failed || source.failed || status != ROOF_OK;
     put_step(b, roof_kernel_name(fit->kernel), "", "", values.data == NULL ? "" : values.data,
              source.data == NULL ? "" : source.data);
     roof_text_free(&values);
     roof_text_free(&source);
 }
 
-/* Adds the launch, and the kernel by the formulas of its parameters. */
-static void put_expected_time(struct builder *b, const struct roof_expected *e)
+/* Adds the interval: the band of the fit around the expected time, which is wider if the kernel is
+ * borrowed. */
+static void put_interval(struct builder *b, const struct roof_part *part)
 {
+    const struct roof_expected *const e = &part->expected;
+    const struct roof_widening wider = roof_kernel_widening(e, &b->part, b->prediction->hardware);
+    const bool widened = wider.factor > 1;
+    const bool raised = e->low_s == part->time_s;
+    struct roof_text numbers = ROOF_TEXT_INIT;
+    struct roof_text result = ROOF_TEXT_INIT;
+    char formula[128];
+    char source[160];
+    know(b, "time", part->time_s);
+    know(b, "low", e->fit->low);
+    know(b, "high", e->fit->high);
+    know(b, "wider", wider.factor);
+    snprintf(formula, sizeof formula, "%sexpected_time * low%s%s to expected_time * high%s",
+             raised ? "max(time, " : "", widened ? " / wider" : "", raised ? ")" : "",
+             widened ? " * wider" : "");
+    put_numbers(&numbers, b, formula);
+    result_text(&result, e->low_s, ROOF_UNIT_MICROSECONDS);
+    roof_text_put(&result, " to ");
+    result_text(&result, e->high_s, ROOF_UNIT_MICROSECONDS);
+    snprintf(source, sizeof source, "80%% of the rows that no fit saw are between low and high%s%s",
+             widened ? "; wider: " : "", widened ? wider.reason : "");
+    b->text.failed |= numbers.failed || result.failed;
+    put_step(b, "interval", formula, numbers.data == NULL ? "" : numbers.data,
+             result.data == NULL ? "" : result.data, source);
+    roof_text_free(&numbers);
+    roof_text_free(&result);
+}
+
+/* Adds the launch, and the kernel by the formulas of its parameters. */
+static void put_expected_time(struct builder *b, const struct roof_part *part)
+{
+    const struct roof_expected *const e = &part->expected;
     const struct {
         const char *name;
         double value;
@@ -342,6 +403,7 @@ static void put_expected_time(struct builder *b, const struct roof_expected *e)
         know(b, terms[i].name, terms[i].value);
     }
     put_computed(b, "expected_time", "launch + kernel", e->time_s, ROOF_UNIT_MICROSECONDS);
+    put_interval(b, part);
 }
 
 /* Adds the bytes of a part: its tensors, and the bytes that a role has beside its tensor. */
@@ -491,7 +553,7 @@ static void put_times(struct builder *b, const struct roof_part *part)
     if (b->tiled) {
         put_l2(b);
     }
-    put_expected_time(b, &part->expected);
+    put_expected_time(b, part);
 }
 
 static void put_parts(struct builder *b)

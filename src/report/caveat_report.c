@@ -25,11 +25,40 @@ static void add(struct roof_used *out, const struct roof_prediction *p)
     }
 }
 
+/* Finds a kernel of another stack than the one that was asked for. */
+static void add_other_stack(struct roof_used *out, const struct roof_prediction *p)
+{
+    const enum roof_stack asked = (enum roof_stack)p->workload.stack;
+    for (int i = 0; i < p->part_count && out->expected && asked != ROOF_STACK_BEST; i++) {
+        const struct roof_kernel_fit *const fit = p->part[i].expected.fit;
+        if (out->instead == NULL && fit->stack != ROOF_STACK_BEST && fit->stack != asked) {
+            out->asked = asked;
+            out->instead = fit;
+        }
+    }
+}
+
 void roof_used_by(struct roof_used *out, const struct roof_prediction *prediction)
 {
     *out = (struct roof_used){.hardware = prediction->hardware,
                               .expected = !isnan(prediction->expected_s)};
     add(out, prediction);
+    add_other_stack(out, prediction);
+}
+
+/* Notes a stack that was asked for if a device has no kernels of it. A model in a GGUF format has a
+ * note of its own for llama.cpp. */
+static void add_missing_stack(struct roof_used *out, const struct roof_model_prediction *model)
+{
+    const struct roof_scenario *const s = &model->scenario;
+    const struct roof_calibration *const c = out->hardware->calibration;
+    const enum roof_stack asked = (enum roof_stack)s->common.stack;
+    const bool noted = asked == ROOF_STACK_LLAMA_CPP && roof_scenario_gguf(s, model->model);
+    if (out->expected && !noted && asked != ROOF_STACK_BEST && c != NULL &&
+        !roof_calibration_has(c, asked)) {
+        out->asked = asked;
+        out->instead = c->local ? &c->fit[0] : NULL;
+    }
 }
 
 void roof_used_by_model(struct roof_used *out, const struct roof_model_prediction *model)
@@ -42,6 +71,7 @@ void roof_used_by_model(struct roof_used *out, const struct roof_model_predictio
             add(out, &model->node[i].prediction);
         }
     }
+    add_missing_stack(out, model);
 }
 
 void roof_used_by_scenario(struct roof_used *out, const struct roof_scenario *scenario,
@@ -152,7 +182,26 @@ static bool put_collectives(struct roof_text *out, const struct roof_used *used)
     return noted;
 }
 
-static put_function *const notes[] = {put_figures, put_few_rows, put_bridge, put_collectives};
+static bool put_stack(struct roof_text *out, const struct roof_used *used)
+{
+    if (used->asked == ROOF_STACK_BEST) {
+        return false;
+    }
+    roof_text_printf(out,
+                     "no such kernels of %s were measured for a device like %s; the estimate "
+                     "uses those of ",
+                     roof_stack_name(used->asked), used->hardware->id);
+    if (used->instead == NULL) {
+        roof_text_put(out, "other stacks");
+    } else {
+        roof_text_printf(out, "%s on %s", roof_stack_name(used->instead->stack),
+                         used->instead->device);
+    }
+    return true;
+}
+
+static put_function *const notes[] = {put_figures, put_few_rows, put_bridge, put_collectives,
+                                      put_stack};
 
 /* Writes the notes, each with a beginning and an end, and folded with an indent. */
 static void put_all(struct roof_text *out, const struct roof_used *used, const char *begin,

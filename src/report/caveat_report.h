@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /** Notes on figures of an answer that are less certain than the others, or assume something of the
- * machine: uncertain figures of the device, few measured times, a bridge between cards, and
- * collectives that were measured on one machine. Every report writes them by these functions. */
+ * machine: uncertain figures of the device, few measured times, a bridge between cards,
+ * collectives that were measured on one machine, and kernels of another stack than the one that was
+ * asked for. Every report writes them by these functions. */
 #ifndef ROOF_REPORT_CAVEAT_REPORT_H
 #define ROOF_REPORT_CAVEAT_REPORT_H
 
@@ -13,9 +14,13 @@
 struct roof_used {
     const struct roof_hardware *hardware;
     bool peak[ROOF_PEAK_TABLE_COUNT][ROOF_PRECISION_COUNT];
-    bool bridge;    /**< a collective goes over the bridge */
-    double members; /**< devices of the largest collective; at most 1: there is none */
-    bool expected;  /**< the answer has expected times */
+    bool bridge;           /**< a collective goes over the bridge */
+    double members;        /**< devices of the largest collective; at most 1: there is none */
+    bool expected;         /**< the answer has expected times */
+    enum roof_stack asked; /**< a stack that was asked for, whose kernels were not measured; BEST:
+                                there is none */
+    const struct roof_kernel_fit *instead; /**< a kernel that stands in for its kernels; NULL: it
+                                                depends on the operator */
 };
 void roof_used_by(struct roof_used *out, const struct roof_prediction *prediction);
 void roof_used_by_model(struct roof_used *out, const struct roof_model_prediction *model);

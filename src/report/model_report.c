@@ -175,9 +175,9 @@ static void put_gguf(struct roof_text *out, const struct roof_model_prediction *
     }
 }
 
-/* Writes an expected time with its range. */
+/* Writes an expected time with its range, below its bound. */
 static void put_expected(struct roof_text *out, const struct roof_model_prediction *r,
-                         double expected_s)
+                         double bound_s, double expected_s)
 {
     char value[ROOF_QUANTITY_SIZE];
     char range[ROOF_RANGE_SIZE];
@@ -201,7 +201,7 @@ static void put_expected(struct roof_text *out, const struct roof_model_predicti
                  100 * r->expected_near);
     }
     snprintf(detail, sizeof detail, "range %s; %s-bound",
-             roof_format_range(range, low_s, high_s, ROOF_UNIT_MILLISECONDS),
+             roof_format_range_above(range, bound_s, low_s, high_s, ROOF_UNIT_MILLISECONDS),
              roof_bottleneck_name(total->expected_bottleneck));
     put_line(out, "  expected", roof_format_quantity(value, expected_s, ROOF_UNIT_MILLISECONDS),
              detail);
@@ -252,7 +252,7 @@ static void put_prefill(struct roof_text *out, const struct roof_model_predictio
     put_line(out, chunk ? "time" : "time to first token",
              roof_format_quantity(value, r->step_s, ROOF_UNIT_MILLISECONDS), detail);
     put_least(out, r);
-    put_expected(out, r, r->expected_step_s);
+    put_expected(out, r, r->step_s, r->expected_step_s);
 }
 
 /* Writes a labelled time with its expected time and a note on its meaning. */
@@ -302,7 +302,7 @@ static void put_request(struct roof_text *out, const struct roof_model_predictio
     }
     put_line(out, "end to end", roof_format_quantity(value, r->e2e_s, ROOF_UNIT_MILLISECONDS),
              "lower bound");
-    put_expected(out, r, r->expected_e2e_s);
+    put_expected(out, r, r->e2e_s, r->expected_e2e_s);
 }
 
 static void put_decode(struct roof_text *out, const struct roof_model_prediction *r)
@@ -316,7 +316,8 @@ static void put_decode(struct roof_text *out, const struct roof_model_prediction
     roof_format_quantity(value, encodes ? r->step_s : r->tpot_s, ROOF_UNIT_MILLISECONDS);
     put_line(out, encodes ? "encoders" : "time per token", value, detail);
     put_least(out, r);
-    put_expected(out, r, encodes ? r->expected_step_s : r->expected_tpot_s);
+    put_expected(out, r, encodes ? r->step_s : r->tpot_s,
+                 encodes ? r->expected_step_s : r->expected_tpot_s);
 }
 
 /* Writes the gain from draft tokens, and their share of a step. */
@@ -676,6 +677,18 @@ static void put_reads(struct roof_text *out, const char *key, const struct roof_
     roof_text_put(out, begun ? "]" : "");
 }
 
+/* Writes why there is no expected time, if there is none. */
+static void put_missing(struct roof_text *out, const struct roof_model_prediction *r)
+{
+    struct roof_text why = ROOF_TEXT_INIT;
+    if (isnan(r->total.expected_s)) {
+        roof_model_report_unexpected(&why, r);
+        roof_report_missing(out, why.data == NULL ? "" : why.data);
+    }
+    out->failed |= why.failed;
+    roof_text_free(&why);
+}
+
 void roof_model_report_json(struct roof_text *out,
                             const struct roof_model_prediction *model_prediction,
                             const struct roof_limits *limits, const struct roof_hardware *product,
@@ -685,6 +698,7 @@ void roof_model_report_json(struct roof_text *out,
     roof_table_open_members(&table, ROOF_TABLE_MODEL_PREDICTIONS, ROOF_OPERATOR_GEMM, "\n  ");
     roof_text_put(out, "{");
     roof_table_model_prediction(&table, out, model_prediction);
+    put_missing(out, model_prediction);
     roof_report_model_published(out, "\n  ", model_prediction, product);
     roof_text_put(out, ",\n  \"limits\": {");
     roof_report_number(out, "", "parameters", limits->parameters);

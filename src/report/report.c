@@ -24,6 +24,12 @@ void roof_report_number(struct roof_text *out, const char *separator, const char
     }
 }
 
+void roof_report_missing(struct roof_text *out, const char *why)
+{
+    roof_text_put(out, ",\n  \"expected_missing\": ");
+    roof_json_quote(out, why);
+}
+
 void roof_report_accuracy_classes(struct roof_text *out)
 {
     roof_text_put(out,
@@ -170,6 +176,10 @@ void roof_report_json(struct roof_text *out, const struct roof_prediction *predi
     roof_table_open_members(&table, ROOF_TABLE_PREDICTIONS, prediction->workload.op, "\n  ");
     roof_text_put(out, "{");
     roof_table_prediction(&table, out, prediction);
+    if (isnan(prediction->expected_s)) {
+        char why[ROOF_UNEXPECTED_SIZE];
+        roof_report_missing(out, roof_unexpected(why, prediction));
+    }
     roof_report_published(out, "\n  ", prediction, b->product);
     json_misaligned(out, prediction);
     if (prediction->part_count > 1) {
@@ -320,6 +330,9 @@ void roof_report_why(struct roof_text *out, const struct roof_trace *explanation
             put_why(out, "      = ", "", s->numbers, "");
         }
         put_why(out, "      = ", "", s->result, "");
+        if (*s->source != '\0') {
+            put_why(out, "      [", "", s->source, "]");
+        }
     }
 }
 
@@ -337,7 +350,6 @@ void roof_report_device(struct roof_text *out, const struct roof_hardware *hardw
 /* Names the source of the parameters, unless these kernels were measured on this device. */
 static const char *near_note(char *out, size_t size, const struct roof_prediction *p)
 {
-    const struct roof_calibration *const c = p->hardware->calibration;
     *out = '\0';
     for (int i = p->part_count; i > 0; i--) {
         const struct roof_expected *const e = &p->part[i - 1].expected;
@@ -350,8 +362,8 @@ static const char *near_note(char *out, size_t size, const struct roof_predictio
     }
     for (int i = p->part_count; i > 0; i--) { /* parameters from another device take precedence */
         const struct roof_expected *const e = &p->part[i - 1].expected;
-        if (e->near && (e->fit->lent != NULL || c->inherited)) {
-            snprintf(out, size, "; estimated from %s", e->fit->lent != NULL ? e->fit->lent : c->id);
+        if (e->near && roof_kernel_is_lent(p->hardware, e->fit)) {
+            snprintf(out, size, "; estimated from %s", e->fit->device);
         }
     }
     return out;
@@ -401,7 +413,8 @@ static void put_expected(struct roof_text *out, const struct roof_prediction *p,
         line(out, "expected", "-", roof_unexpected(why, p));
         return;
     }
-    roof_format_range(interval, p->expected_low_s, p->expected_high_s, ROOF_UNIT_MICROSECONDS);
+    roof_format_range_above(interval, p->time_s, p->expected_low_s, p->expected_high_s,
+                            ROOF_UNIT_MICROSECONDS);
     snprintf(detail, sizeof detail, "80%% interval: %s; %s-bound%s", interval,
              roof_bottleneck_name(p->expected_bottleneck), near_note(note, sizeof note, p));
     line(out, "expected", roof_format_quantity(value, p->expected_s, ROOF_UNIT_MICROSECONDS),

@@ -50,6 +50,8 @@ void roof_report_line(struct roof_text *out, int width, const char *label, const
 /** Writes a member of a JSON object after a separator; nothing if the value is unknown. */
 void roof_report_number(struct roof_text *out, const char *separator, const char *key,
                         double value);
+/** Writes a member of the JSON object of a prediction: why it has no expected time. */
+void roof_report_missing(struct roof_text *out, const char *why);
 /** Explains accuracy classes, below formats or plans that have them. */
 void roof_report_accuracy_classes(struct roof_text *out);
 /** Says that the rows along K or else N are misaligned, and adds a blank; writes nothing if they

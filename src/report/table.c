@@ -20,12 +20,19 @@ static bool for_programs(enum roof_output output)
     return output == ROOF_OUTPUT_JSON || output == ROOF_OUTPUT_NDJSON || output == ROOF_OUTPUT_CSV;
 }
 
-/* Removes the fields that tables for people do not have. */
-static void keep_readable(struct roof_fields *fields)
+/* Tells whether a table has a field if no columns are chosen. */
+static bool is_default(const struct roof_field *field, enum roof_output output)
+{
+    return !for_programs(output)       ? field->width != 0 && !field->hidden
+           : output == ROOF_OUTPUT_CSV ? !field->named
+                                       : true;
+}
+
+static void keep_default(struct roof_fields *fields, enum roof_output output)
 {
     size_t kept = 0;
     for (size_t i = 0; i < fields->count; i++) {
-        if (fields->field[i].width != 0 && !fields->field[i].hidden) {
+        if (is_default(&fields->field[i], output)) {
             fields->field[kept++] = fields->field[i];
         }
     }
@@ -82,9 +89,7 @@ enum roof_status roof_table_open(struct roof_table *out, enum roof_output output
     *out = (struct roof_table){.output = output, .kind = kind, .op = op};
     if (columns == NULL) {
         roof_table_fields(&out->columns, kind, op, !for_programs(output));
-        if (!for_programs(output)) {
-            keep_readable(&out->columns);
-        }
+        keep_default(&out->columns, output);
         return ROOF_OK;
     }
     if (output == ROOF_OUTPUT_JSON) {
