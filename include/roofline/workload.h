@@ -163,7 +163,8 @@ struct roof_formats {
             ROOF_PRECISION_AUTO, ROOF_PRECISION_AUTO                                               \
     }
 
-/** The serving stack whose kernels run. ROOF_STACK_BEST is the fastest of them for the shape. */
+/** The serving stack whose kernels run. ROOF_STACK_BEST is the fastest of them for the shape,
+ * and llama.cpp only if no other has a kernel. */
 enum roof_stack {
     ROOF_STACK_BEST,
     ROOF_STACK_TRTLLM,

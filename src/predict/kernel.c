@@ -452,7 +452,7 @@ static void expect_by_fit(struct roof_expected *out, const struct roof_kernel_ta
     out->fit = fit;
 }
 
-/* What widens the band of a kernel. */
+/* The reasons that may widen the band of a kernel. */
 struct doubts {
     bool otherwise;              /* it stands in for another, or belongs to another stack */
     bool lent;                   /* it was measured on another device */

@@ -28,8 +28,8 @@ unsigned roof_operator_kernels(enum roof_operator op);
 /** Returns the formats that meet in a resolved workload; COUNT when no kernel is known for them. */
 enum roof_numerics roof_workload_numerics(const struct roof_workload *workload);
 
-/** How much wider than that of its fit the band of an expected time is on either side, and why;
- * reason is NULL if factor is 1. */
+/** The factor by which the band of an expected time is wider than that of its fit on either side,
+ * and the reason; NULL if the factor is 1. */
 struct roof_widening {
     double factor;
     const char *reason;

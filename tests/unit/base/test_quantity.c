@@ -813,6 +813,27 @@ static void test_format_range(void **state)
     }
 }
 
+/* A range that begins at a bound does not seem to begin below it. */
+static void test_format_range_above(void **state)
+{
+    (void)state;
+    static const struct {
+        double bound, low;
+        const char *text;
+    } cases[] = {{58.04009e-6, 58.04009e-6, "58.04 to 85.2 us"},
+                 {58.04009e-6, 58.044e-6, "58.04 to 85.2 us"},
+                 {58.04009e-6, 58.06e-6, "58.1 to 85.2 us"},
+                 {57.96e-6, 57.96e-6, "58 to 85.2 us"},
+                 {58.04009e-6, 57.02e-6, "57 to 85.2 us"}, /* data in a cache */
+                 {ROOF_UNKNOWN, 58.04009e-6, "58 to 85.2 us"}};
+    char text[ROOF_RANGE_SIZE];
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        assert_string_equal(roof_format_range_above(text, cases[i].bound, cases[i].low, 85.2e-6,
+                                                    ROOF_UNIT_MICROSECONDS),
+                            cases[i].text);
+    }
+}
+
 /* --- lists and ranges ---------------------------------------------------------------------- */
 
 #define VALUES_SHOWN 12
@@ -1135,6 +1156,7 @@ int main(void)
         cmocka_unit_test(test_powers_and_their_neighbours_read_back),
         cmocka_unit_test(test_format_quantity),
         cmocka_unit_test(test_format_range),
+        cmocka_unit_test(test_format_range_above),
         cmocka_unit_test(test_format_short),
         cmocka_unit_test(test_format_in),
         cmocka_unit_test(test_every_quantity_fits),

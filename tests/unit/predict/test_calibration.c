@@ -7,6 +7,7 @@
 
 #include "catalog/data.h"
 #include "predict/calibration_parts.h"
+#include "predict/kernel.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -656,7 +657,7 @@ static void test_reasons(void **unused)
                  {"h100-sxm", NULL},
                  {"gb10", NULL},
                  {"t4", "Turing"},
-                 {"m4-max", "six Apple GPUs"}};
+                 {"m4-max", "Apple GPUs"}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct roof_hardware *const hardware = load_device(cases[i].id);
         struct roof_calibration *c = NULL;
@@ -667,6 +668,36 @@ static void test_reasons(void **unused)
         roof_calibration_free(c);
         roof_hardware_free(hardware);
     }
+}
+
+/* Each kernel of another device has a reason, and names that device; others have none. */
+static void test_reasons_of_kernels(void **unused)
+{
+    (void)unused;
+    struct roof_text ids = ROOF_TEXT_INIT;
+    size_t count = 0;
+    size_t lent = 0;
+    assert_int_equal(roof_hardware_ids(&ids, &count, NULL, NULL), ROOF_OK);
+    const char *id = ids.data;
+    for (size_t i = 0; i < count; i++, id += strlen(id) + 1) {
+        struct roof_hardware *const hardware = load_device(id);
+        assert_int_equal(roof_hardware_calibrate(hardware, NULL, NULL, NULL), ROOF_OK);
+        const struct roof_calibration *const c = hardware->calibration;
+        for (size_t n = 0; c != NULL && n < c->count; n++) {
+            const struct roof_kernel_fit *const fit = &c->fit[n];
+            struct roof_text reason = ROOF_TEXT_INIT;
+            assert_int_equal(roof_calibration_reason(&reason, hardware, fit, NULL), ROOF_OK);
+            if ((reason.length > 0) != roof_kernel_is_lent(hardware, fit)) {
+                fail_msg("%s, %s of %s", id, roof_kernel_name(fit->kernel), fit->device);
+            }
+            assert_int_equal(fit->note != NULL, fit->stack == ROOF_STACK_LLAMA_CPP);
+            lent += reason.length > 0;
+            roof_text_free(&reason);
+        }
+        roof_hardware_free(hardware);
+    }
+    assert_true(lent > 1000);
+    roof_text_free(&ids);
 }
 
 /* Returns a parameter of the first fit for products on a device. */
@@ -1105,6 +1136,7 @@ static void test_refused_files(void **unused)
         {"\"fits\"", "\"fit\"", 1, 1, "fits must be an array"},
         {"\"fits\": [", "\"fits\": 1, \"x\": [", 2, 9, "fits must be an array"},
         {"\"mine\"", "\"mine\", \"attributions\": 1", 1, 0, ""},
+        {"\"mine\"", "\"mine\", \"note\": 1", 1, 0, "note must be a line of text"},
         {"\"gemm\"", "\"wave\"", 3, 12, "kernel"},
         {"\"gemm\"", "\"norm\"", 4, 16, "l2_rate must be a number"}, /* it has other parameters */
         {"\"vllm\"", "\"vlm\"", 3, 29, "stack"},
@@ -1338,6 +1370,7 @@ int main(void)
         cmocka_unit_test(test_borrowing),
         cmocka_unit_test(test_collectives),
         cmocka_unit_test(test_reasons),
+        cmocka_unit_test(test_reasons_of_kernels),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_full_rates),
     };

@@ -164,10 +164,52 @@ static void test_llama_cpp_comes_last(void **unused)
     free_calibrated(device);
 }
 
+/* The ends of the interval are the band of the fit, by the factor that --why names. */
+static void test_widening_explains_the_interval(void **unused)
+{
+    (void)unused;
+    static const char *const devices[] = {"h100-sxm", "h20",       "gb10",   "rtx-4090",
+                                          "mi300x",   "dgx-spark", "m4-max", "t4"};
+    size_t with = 0;
+    size_t without = 0;
+    for (size_t i = 0; i < COUNT(devices) * SHAPES / 4; i++) {
+        static struct roof_hardware *device;
+        if (i % (SHAPES / 4) == 0) {
+            device = load_calibrated(devices[i / (SHAPES / 4)]);
+        }
+        struct roof_workload w;
+        struct roof_prediction p;
+        struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX];
+        draw_workload(&w, operators[i % COUNT(operators)]);
+        w.stack = (int64_t)(draw() % ROOF_STACK_COUNT);
+        w.shape.devices = w.shape.devices > 0 && draw() % 2 == 0 ? 64 : w.shape.devices;
+        const bool known = roof_predict(&p, &w, device, NULL) == ROOF_OK && !isnan(p.expected_s);
+        if (known) {
+            (void)roof_workload_parts(parts, &p.workload);
+        }
+        for (int n = 0; known && n < p.part_count; n++) {
+            const struct roof_expected *const e = &p.part[n].expected;
+            const struct roof_widening wider = roof_kernel_widening(e, &parts[n], device);
+            assert_int_equal(wider.reason != NULL, wider.factor > 1);
+            assert_int_equal(wider.factor > 1, e->near);
+            assert_true(fabs(e->high_s / (e->time_s * e->fit->high * wider.factor) - 1) < 1e-12);
+            assert_true(e->low_s == p.part[n].time_s ||
+                        fabs(e->low_s / (e->time_s * e->fit->low / wider.factor) - 1) < 1e-12);
+            with += e->near;
+            without += !e->near;
+        }
+        if (i % (SHAPES / 4) == SHAPES / 4 - 1) {
+            free_calibrated(device);
+        }
+    }
+    assert_true(with > 100 && without > 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_best_is_least), cmocka_unit_test(test_best_is_least_with_padded_rows),
-        cmocka_unit_test(test_pairs_of_the_past), cmocka_unit_test(test_llama_cpp_comes_last)};
+        cmocka_unit_test(test_pairs_of_the_past), cmocka_unit_test(test_llama_cpp_comes_last),
+        cmocka_unit_test(test_widening_explains_the_interval)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
