@@ -153,10 +153,10 @@ static const struct roof_input inputs[(int)ROOF_INPUT_COUNT - (int)ROOF_DIM_COUN
          .help = "power limit per device in watts; needs constant_w (W), byte_pj and flop_pj (pJ)",
          .commands = SERVED(WORKLOAD),
          .group = ROOF_GROUP_DEVICE},
-    ROW(STACK) = CHOICE("stack", stack, roof_stack_names, ROOF_STACK_COUNT - 1, "NAME",
-                        "serving stack of estimates: best (default; the fastest, but llama.cpp only "
-                        "for GGUF models or if no other has the kernel), trtllm, vllm, sglang, "
-                        "aiter, llama.cpp",
+    ROW(STACK) = CHOICE("stack", stack, roof_stack_names, ROOF_STACK_COUNT - 1,
+                        "best|trtllm|vllm|sglang|aiter|llama.cpp",
+                        "stack of estimates; best (default): fastest, llama.cpp only for GGUF "
+                        "models or if no other has it",
                         SERVED(WORKLOAD)),
     ROW(CACHE) =
         CHOICE("cache", cache, caches, 1, "cold|warm",
