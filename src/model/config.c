@@ -40,6 +40,7 @@ static enum roof_status read_about(struct config *c)
     m->name = name == NULL ? m->id : name;
     m->confidence = confidence == NULL ? "" : confidence;
     m->repository = roof_json_line(roof_json_get(about, "hf_id"));
+    m->architecture = roof_json_line(roof_json_first(roof_json_get(c->root, "architectures")));
     const struct {
         const char *key;
         const char *const **list;

@@ -235,7 +235,8 @@ static enum roof_status put_named(struct quantization *r, const roof_json_value 
     char short_text[MODULE_SIZE];
     size_t length = strlen(text);
     if (!expression && length > 1 && length < MODULE_SIZE && text[length - 1] == '.') {
-        (void)snprintf(short_text, sizeof short_text, "%.*s", (int)--length, text);
+        length--;
+        (void)snprintf(short_text, sizeof short_text, "%.*s", (int)length, text);
         text = short_text; /* "model.layers.0." means the layer */
     }
     const struct entry entry = {text, length, strcspn(text, "*?[\\") == length,
@@ -295,7 +296,8 @@ static void narrow_inputs(enum roof_precision *inputs, enum roof_precision asked
 }
 
 /* Tells whether weights get the inputs that they ask for: the wider of those of the model and of
- * those that belong to their format. */
+ * those that belong to their format. Inputs of less than 16 bits need the same unit: INT8 inputs
+ * are no FP8 inputs. */
 static bool meets_inputs(enum roof_precision weights, enum roof_precision asked,
                          enum roof_precision inputs)
 {
@@ -303,7 +305,8 @@ static bool meets_inputs(enum roof_precision weights, enum roof_precision asked,
     const enum roof_precision met =
         roof_precision_bits(pair) > roof_precision_bits(inputs) ? pair : inputs;
     asked = asked == ROOF_PRECISION_AUTO ? ROOF_PRECISION_BF16 : asked;
-    return roof_precision_bits(met) == roof_precision_bits(asked);
+    return roof_precision_bits(met) == roof_precision_bits(asked) &&
+           (roof_precision_bits(asked) >= 16 || roof_format(met)->unit == roof_format(asked)->unit);
 }
 
 /* --- modelopt with several formats --------------------------------------------------------- */

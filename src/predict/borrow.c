@@ -300,8 +300,6 @@ static enum roof_status choose(struct roof_calibration **out, const struct roof_
     }
     if (*out != NULL) {
         mark_same_sms(*out, b, hardware->architecture);
-    }
-    if (*out != NULL) {
         TRY(warn_of_collectives(*out, b, error));
     }
     const bool lent_rows = hardware->like != NULL && *hardware->architecture == '\0';

@@ -15,6 +15,7 @@ struct roof_used {
     bool peak[ROOF_PEAK_TABLE_COUNT][ROOF_PRECISION_COUNT];
     bool bridge;    /**< a collective goes over the bridge */
     double members; /**< devices of the largest collective; at most 1: there is none */
+    double rivals;  /**< the same of the plans that this one was preferred to; 0: it is no plan */
     bool expected;  /**< the answer has expected times */
 };
 void roof_used_by(struct roof_used *out, const struct roof_prediction *prediction);
