@@ -613,12 +613,12 @@ static void test_refused(void **state)
         {MODEL("llama4", "llama", SHUFFLED("[0.5]")), "pixel_shuffle_ratio must be a number"},
         {MODEL("internvl_chat", "llama", INTERNVIT("\"downsample_ratio\": true, ")),
          "downsample_ratio must be a number"},
-        /* 500 layers with 216,007,000,000 parameters for each rank: 10^18 at a rank of 9258. */
+        /* 500 layers with 208,007,000,000 parameters for each rank: 10^18 at a rank of 9615. */
         {"{\"model_type\": \"phi4mm\", \"hidden_size\": 1000000, \"num_hidden_layers\": 500, "
          "\"num_attention_heads\": 100, \"head_dim\": 1000000000, \"vocab_size\": 100, "
-         "\"num_key_value_heads\": 8, \"intermediate_size\": 1000000, \"full_attn_mod\": 1, "
+         "\"num_key_value_heads\": 4, \"intermediate_size\": 1000000, \"full_attn_mod\": 1, "
          "\"embd_layer\": {\"a\": 1}, \"vision_lora\": {\"r\": 1000000}}",
-         "r must be an integer from 0 to 9258"}};
+         "r must be an integer from 0 to 9615"}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct roof_model *model = NULL;
         struct roof_error error = {0};
