@@ -112,6 +112,7 @@ static enum roof_status read_config(struct config *c)
 {
     struct reading reading = {.model = *c->model};
     TRY(roof_config_family(c));
+    TRY(roof_config_finite(c));
     TRY(roof_config_refuse(c));
     TRY(check_others(c));
     TRY(roof_config_sizes(&reading, c));

@@ -420,7 +420,7 @@ static struct builder begin(struct roof_graph *out, const struct roof_model *mod
 {
     struct builder b = {.graph = out, .model = model, .s = scenario};
     out->count = 0;
-    out->kv_bytes = out->host_kv_bytes = 0;
+    out->kv_bytes = out->state_bytes = out->host_kv_bytes = 0;
     out->idle_bytes = out->idle_host_bytes = out->idle_parameters = 0;
     set_groups(&b);
     b.stage = roof_stage_of(scenario, model->layers, stage, places);

@@ -82,7 +82,8 @@ struct roof_node {
 struct roof_graph {
     struct roof_node node[ROOF_GRAPH_MAX];
     size_t count;
-    double kv_bytes;        /**< the cache of all sequences, on one device */
+    double kv_bytes;        /**< the cache and the states of all sequences, on one device */
+    double state_bytes;     /**< the states among them */
     double host_kv_bytes;   /**< that of the layers on the host */
     double idle_bytes;      /**< resident weights that this phase does not run: an encoder, layers
                                  that attend to images */

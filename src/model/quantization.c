@@ -714,20 +714,39 @@ enum roof_status roof_quantization_apply(struct roof_model *model, struct roof_l
     return status == ROOF_OK ? ROOF_OK : roof_error_prefix(error, status, "%s: ", roof_json_key(q));
 }
 
+/* Reads the quantisation of a model into *copy, which is a copy of it without its layers. */
+static enum roof_status try_quantization(struct roof_model *copy, const struct roof_model *model)
+{
+    struct roof_layer *const layer = calloc(ROOF_LAYERS_MAX, sizeof *layer);
+    struct roof_error problem;
+    if (layer == NULL) {
+        return ROOF_MEMORY;
+    }
+    *copy = *model;
+    roof_model_spread(layer, copy);
+    const enum roof_status status = roof_quantization_apply(copy, layer, &problem);
+    free(layer);
+    return status;
+}
+
+enum roof_status roof_quantization_check(const struct roof_model *model)
+{
+    if (roof_model_quantization(model) == NULL) {
+        return ROOF_OK;
+    }
+    struct roof_model *const copy = malloc(sizeof *copy);
+    const enum roof_status status = copy == NULL ? ROOF_MEMORY : try_quantization(copy, model);
+    free(copy);
+    return status;
+}
+
 enum roof_status roof_quantization_inputs(struct roof_model *model, struct roof_error *error)
 {
     if (roof_model_quantization(model) == NULL) {
         return ROOF_OK;
     }
-    struct roof_layer *const layer = calloc(ROOF_LAYERS_MAX, sizeof *layer);
     struct roof_model *const copy = malloc(sizeof *copy);
-    struct roof_error problem;
-    enum roof_status status = ROOF_MEMORY;
-    if (layer != NULL && copy != NULL) {
-        *copy = *model;
-        roof_model_spread(layer, copy);
-        status = roof_quantization_apply(copy, layer, &problem);
-    }
+    const enum roof_status status = copy == NULL ? ROOF_MEMORY : try_quantization(copy, model);
     if (status == ROOF_OK) {
         model->activations = copy->activations;
         model->kv = copy->kv;
@@ -736,6 +755,5 @@ enum roof_status roof_quantization_inputs(struct roof_model *model, struct roof_
                                "cache have the requested formats");
     }
     free(copy);
-    free(layer);
     return status == ROOF_MEMORY ? roof_no_memory(error) : ROOF_OK;
 }

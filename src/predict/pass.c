@@ -156,6 +156,7 @@ static void end_stage(struct roof_pass *pass, const struct stage *stage,
         pass->weights_bytes + pass->kv_bytes + pass->activation_bytes) {
         pass->weights_bytes = stage->weights_bytes;
         pass->kv_bytes = graph->kv_bytes;
+        pass->state_bytes = graph->state_bytes;
         pass->activation_bytes = activations;
     }
 }
@@ -720,6 +721,7 @@ static enum roof_status run_predictor(struct roof_pass *out, const struct roof_s
     TRY(find_costs(&module, &from, error));
     add_costed(out, &module, s->draft, &d, &from);
     out->kv_bytes = modules * graph->kv_bytes;
+    out->state_bytes = modules * graph->state_bytes;
     out->weights_bytes = 0;
     for (size_t i = 0; i < graph->count; i++) {
         const bool shared = graph->node[i].weight == ROOF_WEIGHT_EMBEDDING;
