@@ -110,6 +110,7 @@ one model-prediction predict model llama-3-70b -H h200 --draft-model llama-3-8b 
     --acceptance 0.8 --tp 2 --pp 2 -w fp8
 one model-prediction predict model llama-3-8b -H h100 -p fp8 --fuse all --host-gap 20us --serial 1ms --step-scale 1.1 --phase decode --blocks
 one model-prediction predict model llama-3-8b -H h100-sxm --prompt 2k --generate 100 --tp 2 --advise
+one model-prediction predict model nemotron-nano-9b-v2 -H h100-sxm
 one model-prediction predict model gemma-3-4b -H h100-sxm --phase encode --images 2
 one model-prediction predict model gemma-3-4b -H h100-sxm --phase prefill --images 2 --image-size 640x480 --blocks
 one model-prediction predict model gemma-4-e2b -H h100-sxm --phase prefill --images 2 --audio 1

@@ -45,8 +45,9 @@ struct about {
     struct roof_text scenario; /* all scenarios, each ending in "; " */
     size_t scenarios;
     struct roof_text formats;
-    bool mixed; /* the models have several formats */
-    bool unquantized;
+    bool mixed;       /* the models have several formats */
+    bool unquantized; /* a quantised checkpoint is drawn in other formats, but can be read */
+    bool unreadable;  /* its formats are not supported */
 };
 
 /* The most scenarios that a note names. */
@@ -264,7 +265,11 @@ static void note_about(struct about *about, const struct roof_model_prediction *
         about->mixed = true;
     }
     about->formats.failed |= text.failed;
-    about->unquantized |= roof_model_report_unquantized(model);
+    if (roof_model_report_unquantized(model)) {
+        const bool readable = roof_model_report_readable(&about->scenario, model->model);
+        about->unquantized |= readable;
+        about->unreadable |= !readable;
+    }
     roof_text_free(&text);
 }
 
@@ -711,6 +716,9 @@ static enum roof_status tell_about(struct plotting *p, struct roof_error *error)
     if (about->unquantized) {
         roof_text_put(out,
                       "; the checkpoint is quantised: --layout checkpoint draws it as published");
+    } else if (about->unreadable) {
+        roof_text_put(out, "; the checkpoint is quantised in a way that is not supported: give its "
+                           "formats with --layout NAME or --class");
     }
     p->chart.about = out->length == 0 ? NULL : out->data;
     return out->failed || about->formats.failed ? roof_no_memory(error) : ROOF_OK;

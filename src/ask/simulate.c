@@ -144,13 +144,14 @@ static enum roof_status run(struct roof_simulation *result, struct simulate_inpu
     if (in->row.trace != NULL) {
         in->row.max_rate_factor = found.rate / in->inputs.trace_rate;
     }
-    in->row.max_rate_limit = found.limit == ROOF_LATENCY_COUNT
+    in->row.max_rate_limit = found.open ? NULL
+                             : found.limit == ROOF_LATENCY_COUNT
                                  ? "saturation"
                                  : roof_latency_key((enum roof_latency)found.limit);
     if (in->moments || in->chart > ROOF_CHART_RATE) {
         return simulate_greatest(result, in, found.rate, error);
     }
-    if (a->form.document && in->chart == 0) {
+    if (a->form.document && in->chart == 0 && !found.open) {
         TRY(roof_raises_find(in->row.raise, &in->row.raises, deployments, &in->inputs, found.rate,
                              error));
     }

@@ -504,6 +504,9 @@ static enum roof_status read_engine(struct simulate_input *in, const struct roof
     TRY(roof_engines_load(&engines, error));
     enum roof_status status = roof_engine_find(&engine, engines, id, error);
     if (status == ROOF_OK) {
+        status = roof_engines_check_model(engines, 1U << engine, in->model, "engine", error);
+    }
+    if (status == ROOF_OK) {
         status = read_engine_rules(in, a, &engines->engine[engine], error);
     }
     roof_engines_free(engines);
@@ -547,8 +550,8 @@ enum roof_status roof_read_simulate(struct simulate_input *in, struct roof_askin
     TRY(read_rows(in, a, error));
     TRY(read_chart(in, a, error));
     TRY(roof_asking_hardware(&in->hardware, a, NULL, error));
-    TRY(read_engine(in, a, error));
     TRY(roof_asking_model(&in->model, a, q, q->model_name, error));
+    TRY(read_engine(in, a, error));
     TRY(roof_asking_draft(&draft, &in->scenario, a, error));
     in->scenario.prompt = (int64_t)ceil(in->arrivals.prompt.mean);
     in->scenario.generate = (int64_t)ceil(in->arrivals.generate.mean);

@@ -281,21 +281,61 @@ static cJSON *parse_tree(const char *text, size_t length)
     return root;
 }
 
+/* A walk through a checked text that finds NaN and infinities outside of strings. */
+struct words {
+    const char *p;
+    const char *end;
+    bool quoted;
+};
+
+/* Returns the length of what stands here: a word of Python, for which *word is set, else an escape
+ * or one byte. It moves past it. */
+static size_t next_piece(struct words *w, bool *word)
+{
+    const size_t length = w->quoted ? 0 : roof_json_python_word(w->p, w->end);
+    const size_t step = length > 0 ? length : w->quoted && *w->p == '\\' ? 2 : 1;
+    w->quoted = *w->p == '"' ? !w->quoted : w->quoted;
+    w->p += step;
+    *word = length > 0;
+    return step;
+}
+
+/* Marks the nulls of a tree that are NaN or an infinity in its text. */
+static void mark_words(cJSON *node, struct words *w)
+{
+    if (cJSON_IsNull(node)) {
+        bool word = false;
+        bool null = false;
+        while (!word && !null) {
+            null = !w->quoted && *w->p == 'n'; /* true and false have none, nor have numbers */
+            (void)next_piece(w, &word);
+        }
+        node->valuedouble = word ? NAN : 0;
+    }
+    for (cJSON *child = node->child; child != NULL; child = child->next) {
+        mark_words(child, w);
+    }
+}
+
 /* Parses a checked text with null in place of NaN and infinities, which cJSON does not read. */
 static cJSON *parse_python(const char *text, size_t length)
 {
     struct roof_text plain = ROOF_TEXT_INIT;
-    const char *const end = text + length;
-    bool quoted = false;
-    for (const char *p = text; p < end;) {
-        const size_t word = quoted ? 0 : roof_json_python_word(p, end);
-        const size_t step = word > 0 ? word : quoted && *p == '\\' ? 2 : 1;
-        quoted = *p == '"' ? !quoted : quoted;
-        roof_text_add(&plain, word > 0 ? "null" : p, word > 0 ? strlen("null") : step);
-        p += step;
+    struct words w = {.p = text, .end = text + length};
+    bool any = false;
+    while (w.p < w.end) {
+        bool word = false;
+        const char *const begin = w.p;
+        const size_t step = next_piece(&w, &word);
+        roof_text_add(&plain, word ? "null" : begin, word ? strlen("null") : step);
+        any = any || word;
     }
     cJSON *const root = plain.failed ? NULL : parse_tree(plain.data, plain.length);
     roof_text_free(&plain);
+    if (root != NULL && any) {
+        w = (struct words){.p = text, .end = text + length};
+        mark_words(root, &w);
+    }
     return root;
 }
 
@@ -488,6 +528,11 @@ bool roof_json_boolean(bool *out, const roof_json_value *node)
 bool roof_json_is_null(const roof_json_value *node)
 {
     return cJSON_IsNull(node) != 0;
+}
+
+bool roof_json_is_python_word(const roof_json_value *node)
+{
+    return roof_json_is_null(node) && isnan(node->valuedouble);
 }
 
 const char *roof_json_line(const roof_json_value *node)

@@ -99,6 +99,8 @@ bool roof_json_number(double *out, const roof_json_value *node);
 /* Reads a boolean; false, and *out as it was, for other values. */
 bool roof_json_boolean(bool *out, const roof_json_value *node);
 bool roof_json_is_null(const roof_json_value *node);
+/* Tells whether a null is NaN or an infinity in the text. */
+bool roof_json_is_python_word(const roof_json_value *node);
 /* Returns a string that can be printed as it is: NULL for other values and for one with control
  * characters. */
 const char *roof_json_line(const roof_json_value *node);

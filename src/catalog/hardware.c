@@ -599,6 +599,26 @@ static enum roof_status name_by_file(struct roof_hardware *hardware, const struc
     return ROOF_OK;
 }
 
+/* Refuses a device for which nothing can be computed. */
+static enum roof_status check_needed(const struct roof_hardware *hardware,
+                                     const struct roof_json *json, struct roof_error *error)
+{
+    if (!isnan(hardware->figure[ROOF_FIGURE_BANDWIDTH].value) && has_peak(hardware)) {
+        return ROOF_OK;
+    }
+    const enum roof_status status = roof_json_error(
+        json, roof_json_root(json), error, "a device needs %s and at least one peak in %s or %s",
+        figure_keys[ROOF_FIGURE_BANDWIDTH].key, peak_tables[ROOF_PEAK_MATRIX].key,
+        peak_tables[ROOF_PEAK_VECTOR].key);
+    if (hardware->like != NULL) {
+        roof_error_append(error,
+                          "; like lends kernels, not figures: start from the output of "
+                          "roofline list hardware %s -f json",
+                          hardware->like);
+    }
+    return status;
+}
+
 /* Reads a device from its document, and refuses one for which nothing can be computed. */
 static enum roof_status read_device(struct roof_hardware *hardware, const struct roof_json *json,
                                     struct roof_error *error)
@@ -617,12 +637,7 @@ static enum roof_status read_device(struct roof_hardware *hardware, const struct
          item = roof_json_next(item)) {
         TRY(read_member(&r, item));
     }
-    if (isnan(hardware->figure[ROOF_FIGURE_BANDWIDTH].value) || !has_peak(hardware)) {
-        return roof_json_error(
-            json, root, error, "a device needs %s and at least one peak in %s or %s",
-            figure_keys[ROOF_FIGURE_BANDWIDTH].key, peak_tables[ROOF_PEAK_MATRIX].key,
-            peak_tables[ROOF_PEAK_VECTOR].key);
-    }
+    TRY(check_needed(hardware, json, error));
     TRY(name_by_file(hardware, json, error));
     hardware->name = hardware->name == NULL ? hardware->id : hardware->name;
     hardware->reference = hardware->id;

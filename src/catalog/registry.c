@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -224,7 +225,13 @@ static enum roof_status read_file(struct roof_json **out, const struct roof_regi
                             : roof_json_read(out, path, error);
 }
 
-/* Opens the document of a folder if it has one, else the file with that name. */
+static bool is_directory(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/* Opens the document of a folder, or the file with that name. */
 static enum roof_status open_file(struct roof_json **out, const struct roof_registry *registry,
                                   const char *name, struct roof_error *error)
 {
@@ -232,7 +239,10 @@ static enum roof_status open_file(struct roof_json **out, const struct roof_regi
     const bool folder = in_own_folder(&path, registry, name);
     const enum roof_status status =
         path.failed ? roof_no_memory(error)
-                    : read_file(out, registry, folder ? path.data : name, error);
+        : !folder && is_directory(name)
+            ? roof_error_at(error, ROOF_IO, name, 0, 0, "the folder has no %s" SUFFIX,
+                            registry->folder)
+            : read_file(out, registry, folder ? path.data : name, error);
     roof_text_free(&path);
     return status;
 }

@@ -142,6 +142,19 @@ static const struct special_help *special_help_of(const struct cli_command *comm
     return NULL;
 }
 
+/* The help of an input of an operator; ROOF_OPERATOR_COUNT: of any. */
+static const char *operator_help(enum roof_operator op, size_t input)
+{
+    if (op == ROOF_OPERATOR_COUNT) {
+        return roof_input(input)->help;
+    }
+    if (input == ROOF_INPUT_KV && roof_operator_row(op)->stateful) {
+        return "precision of the state (default fp32)";
+    }
+    return input < ROOF_DIM_COUNT ? roof_dimension_help(op, (enum roof_dimension)input)
+                                  : roof_input(input)->help;
+}
+
 const char *cli_help_of(const struct cli_command *command, const char *workload, size_t input)
 {
     enum roof_operator op = ROOF_OPERATOR_COUNT;
@@ -158,7 +171,7 @@ const char *cli_help_of(const struct cli_command *command, const char *workload,
         audience == ANY || (special != NULL && special->audience != ANY) ||
         (roof_input_taken(roof_input(input), model, NULL) == ROOF_OK &&
          (model || input >= ROOF_DIM_COUNT || roof_operator_has(op, (enum roof_dimension)input)));
-    return !taken ? NULL : special != NULL ? special->help : roof_input(input)->help;
+    return !taken ? NULL : special != NULL ? special->help : operator_help(op, input);
 }
 
 /* --- the page ------------------------------------------------------------------------------ */

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
  * A script that runs a plan on an engine: shell commands with comments, from the words of
- * data/engines.
- *
- * Their lines have placeholders: {tp} {pp} {ep} {tp_ep} (the product), {batch}, {batch_per_ep} (of
- * one of ep groups, rounded up), {context} (of the longest request that the engine accepts),
- * {tokens} (of all requests of the plan), {chunk} (prompt tokens of a step), {memory} (the fraction
- * that is not kept free), {model}, {name} (its last part), {checkpoint}; and, alone on a line,
- * {format}, {kv} and {split}: the words of those. Files have no {model}, {name} and {checkpoint}.
+ * data/engines. docs/formats.md ("Engine files") has the placeholders in them.
  */
 #ifndef ROOF_DECIDE_EMIT_H
 #define ROOF_DECIDE_EMIT_H

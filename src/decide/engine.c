@@ -422,6 +422,7 @@ static enum roof_status read_engine(struct owned *o, const char *path, struct ro
     TRY(read_hosts(&r));
     TRY(read_lines(&e->sources, &r, roof_json_get(root, "source")));
     TRY(read_lines(&e->notes, &r, roof_json_get(root, "notes")));
+    TRY(read_lines(&e->models, &r, roof_json_get(root, "models")));
     TRY(read_offload(&r));
     for (size_t i = 0; i < COUNT(parts); i++) {
         TRY(read_each(&r, parts[i].key, parts[i].read));

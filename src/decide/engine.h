@@ -139,6 +139,8 @@ struct roof_engine {
     const char *nodes;          /**< what several nodes also need; NULL: it runs on one node only */
     const char *const *sources; /**< lists end with NULL */
     const char *const *notes;
+    const char *const *models; /**< the classes of models that it runs ("LlamaForCausalLM"); empty:
+                                    unknown */
     const struct roof_engine_format *format;
     size_t formats;
     const struct roof_engine_kv *kv;
@@ -200,6 +202,16 @@ unsigned roof_engines_measured(const struct roof_engines *engines);
 /** Returns the engines that run a combination (its number) on a device, as bits by number. */
 unsigned roof_engines_run(const struct roof_engines *engines, size_t serving,
                           const struct roof_hardware *hardware);
+
+/** Returns the engines that run a model, as bits by number: those whose list has the class that the
+ * model's config names, and those without a list. If no list has it, or the config names none, it
+ * is unknown which engines run it, and all count. */
+unsigned roof_engines_model(const struct roof_engines *engines, const struct roof_model *model);
+/** Checks that one of the engines `asked` (as bits; not 0), which the option `key` names, runs a
+ * model. ROOF_USAGE with those that do. */
+enum roof_status roof_engines_check_model(const struct roof_engines *engines, unsigned asked,
+                                          const struct roof_model *model, const char *key,
+                                          struct roof_error *error);
 
 /** Tells whether any engine runs any of its formats on a device. */
 bool roof_engines_reach(const struct roof_engines *engines, const struct roof_hardware *hardware);

@@ -438,7 +438,7 @@ static bool is_wider(const struct search *s, size_t serving, size_t hardware)
         wider =
             wider || (roof_serving_published(&all[i]) && s->out->model[i] != NULL &&
                       roof_serving_suits(&all[i], q->model) &&
-                      roof_engines_run(q->engines, i, q->hardware[hardware]) != 0 &&
+                      (roof_engines_run(q->engines, i, q->hardware[hardware]) & ~q->unable) != 0 &&
                       (roof_plan_of_gguf(q) || bits >= roof_format(all[i].weights)->element_bits));
     }
     return wider;

@@ -165,6 +165,7 @@ struct roof_plan_problem {
     const enum roof_precision *formats; /**< allowed formats of weights; NULL: all */
     size_t format_count;
     bool own_stacks; /**< each plan uses the kernels of an engine; otherwise base names the stack */
+    unsigned unable; /**< engines that do not run the model, a bit per index */
     unsigned by;     /**< allowed engines, a bit per index; 0: all */
     bool by_measured; /**< `by` is a default: a device without calibration may use all engines, and
                          named formats may use those without measured kernels if no other runs them

@@ -382,17 +382,19 @@ static enum roof_status take_engines(unsigned *out, const struct roof_engines *e
 
 /* Takes the named engines, or those with measured kernels, because the times of the others are only
  * borrowed. On a device without calibration all are taken, and with a layout too, because few have
- * arguments for it. With a given stack, engines with other kernels are left out. */
+ * arguments for it, or if none with measured kernels runs the model. With a given stack, engines
+ * with other kernels are left out. */
 static enum roof_status choose_wide(struct roof_plan_answer *out,
                                     const struct roof_plan_inputs *inputs, struct roof_error *error)
 {
     const struct roof_engines *const engines = inputs->engines;
     const int64_t given = out->problem.base.common.stack;
     if (inputs->engine == NULL && inputs->layout == NULL) {
-        out->wide = roof_engines_measured(engines);
+        out->wide = roof_engines_measured(engines) & ~out->problem.unable;
         out->wide_measured = true;
     } else if (inputs->engine != NULL && strcmp(inputs->engine, "all") != 0) {
         TRY(take_engines(&out->wide, engines, inputs->engine, error));
+        TRY(roof_engines_check_model(engines, out->wide, inputs->model, "engine", error));
         TRY(check_stack(&out->problem, out->wide, "engine", error));
     }
     if (given != ROOF_STACK_BEST) {
@@ -410,6 +412,7 @@ static enum roof_status choose_engines(struct roof_plan_answer *out,
 {
     struct roof_plan_problem *const problem = &out->problem;
     problem->own_stacks = !inputs->stack_given;
+    problem->unable = ~roof_engines_model(inputs->engines, inputs->model);
     if (inputs->emit != NULL) {
         const char *const id = roof_emit_engine(inputs->emit);
         const enum roof_status status = roof_engine_find(&out->engine, inputs->engines, id, error);
@@ -418,6 +421,8 @@ static enum roof_status choose_engines(struct roof_plan_answer *out,
             return status;
         }
         TRY(check_stack(problem, 1U << out->engine, "emit", error));
+        TRY(roof_engines_check_model(inputs->engines, 1U << out->engine, inputs->model, "emit",
+                                     error));
     }
     TRY(choose_wide(out, inputs, error));
     problem->by = out->wide;

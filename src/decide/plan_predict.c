@@ -29,7 +29,8 @@ unsigned roof_plan_engines(const struct roof_plan_problem *problem, size_t servi
         roof_expects_times(device) && device->calibration != NULL && !device->calibration->local;
     const bool any = problem->by == 0 || (problem->by_measured && !served);
     const unsigned able =
-        problem->base.offload == ROOF_OFFLOAD_NONE ? ~0U : problem->engines->offload;
+        ~problem->unable &
+        (problem->base.offload == ROOF_OFFLOAD_NONE ? ~0U : problem->engines->offload);
     const unsigned run = roof_engines_run(problem->engines, serving, device) & able;
     const unsigned chosen = any ? run : run & problem->by;
     if (is_asked(problem, serving) && !roof_engines_reach(problem->engines, device)) {

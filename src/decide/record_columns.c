@@ -87,7 +87,7 @@ static const struct {
                {"tpot_ms", ROOF_COLUMN_TPOT, {false, false, true}},
                {"e2e_ms", ROOF_COLUMN_E2E, {false, false, true}},
                {"tokens_per_s", ROOF_COLUMN_RATE, {false, false, true}},
-               {"concurrency", ROOF_COLUMN_CONCURRENCY, {false, false, true}}};
+               {"concurrency", ROOF_COLUMN_CONCURRENCY, {false, true, true}}};
 
 /* The keys of the results of serving benchmarks; docs/formats.md has their sources. */
 static const struct {

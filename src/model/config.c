@@ -40,6 +40,7 @@ static enum roof_status read_about(struct config *c)
     m->name = name == NULL ? m->id : name;
     m->confidence = confidence == NULL ? "" : confidence;
     m->repository = roof_json_line(roof_json_get(about, "hf_id"));
+    m->architecture = roof_json_line(roof_json_first(roof_json_get(c->root, "architectures")));
     const struct {
         const char *key;
         const char *const **list;
@@ -111,6 +112,7 @@ static enum roof_status read_config(struct config *c)
 {
     struct reading reading = {.model = *c->model};
     TRY(roof_config_family(c));
+    TRY(roof_config_finite(c));
     TRY(roof_config_refuse(c));
     TRY(check_others(c));
     TRY(roof_config_sizes(&reading, c));

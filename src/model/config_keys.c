@@ -2,8 +2,8 @@
 /*
  * Keys of a config.json that no part reads. A key that is known to change the architecture is an
  * error, which describes its effect; one that is known to change no shape is ignored. An unknown
- * key is an error if its name contains a word for layers or sizes and its value is more than a
- * word, because an answer without it may be wrong by a large factor; otherwise a note names it.
+ * key is an error if its name contains a word for layers, sizes or parts and its value is more than
+ * a word, because an answer without it may be wrong by a large factor; otherwise a note names it.
  */
 #include <string.h>
 
@@ -27,6 +27,7 @@ static const char *const read_keys[] = {"attention_bias",
                                         "model_type",
                                         "moe_layer_freq",
                                         "multi_query",
+                                        "num_query_groups",
                                         "partial_rotary_factor",
                                         "quantization_config",
                                         "roofline",
@@ -55,14 +56,16 @@ static const char *const harmless[] = {
     "rescale_prenorm_residual", "residual_in_fp32", "moe_router_bias_update_speed",
     "first_k_dense_replace_aux",
     /* numerics and scales */
-    "*_eps", "*_epsilon", "*epsilon", "*dtype*", "*softcap*", "*_multiplier", "*_multipliers",
-    "*logit*scal*", "*_scale", "scale_*", "*scaling_factor*", "query_pre_attn_scalar",
-    "swiglu_limit*", "swiglu_alpha", "*clip*", "*_alpha", "*_beta", "attn_temperature_tuning",
-    "floor_scale", "attn_scale", "attention_value_scale", "*softmax_in_fp32", "*_in_fp32",
-    "*activation_function", "hidden_activation", "activation", "mlp_hidden_act", "activation_type",
-    "norm_type", "normalization_function", "qkv_clip", "clip_qkv", "use_flash_attn*",
-    "*flash_attn*", "*_attn_implementation", "fused_*", "*_kernels", "normalize_*",
-    "normalization_type",
+    "*_eps", "*_epsilon", "*epsilon", "*dtype*", "*softcap*", "attention_multiplier",
+    "attn_output_multiplier", "embedding_multiplier", "key_multiplier", "lm_head_multiplier",
+    "logits_multiplier", "mlp_multipliers", "residual_multiplier", "ssm_*_multiplier",
+    "ssm_multipliers", "attention_*_multiplier", "*logit*scal*", "*_scale", "scale_*",
+    "*scaling_factor*", "query_pre_attn_scalar", "swiglu_limit*", "swiglu_alpha", "*clip*",
+    "*_alpha", "*_beta", "attn_temperature_tuning", "floor_scale", "attn_scale",
+    "attention_value_scale", "*softmax_in_fp32", "*_in_fp32", "*activation_function",
+    "hidden_activation", "activation", "mlp_hidden_act", "activation_type", "norm_type",
+    "normalization_function", "qkv_clip", "clip_qkv", "use_flash_attn*", "*flash_attn*",
+    "*_attn_implementation", "fused_*", "*_kernels", "normalize_*", "normalization_type",
     /* positions */
     "rope_*", "*rope_theta*", "*rope_base*", "rotary_emb*", "rotary_base", "*_theta",
     "original_max_position_embeddings", "initial_context_length", "max_window_size",
@@ -223,12 +226,13 @@ static const struct architecture {
                     {"encoder_layers", "it has an encoder"},
                     {"num_encoder_layers", "it has an encoder"}};
 
-/* Words in the names of keys for layers and sizes. */
+/* Words in the names of keys for layers, sizes and parts of the work. */
 static const char *const words[] = {
-    "attention", "attn",   "block", "compress", "conv",   "dim",     "expert", "head",
-    "hidden",    "hybrid", "index", "interval", "kernel", "latent",  "layer",  "linear",
-    "lora",      "mamba",  "moe",   "num_",     "n_",     "pattern", "rank",   "recurrent",
-    "share",     "size",   "span",  "sparse",   "ssm",    "state",   "topk",   "window"};
+    "attention", "attn",   "bias",    "block",  "compress", "conv",     "dim",    "expert",
+    "head",      "hidden", "hybrid",  "index",  "interval", "kernel",   "latent", "layer",
+    "linear",    "lora",   "mamba",   "memory", "mla",      "moe",      "mtp",    "multiplier",
+    "num_",      "n_",     "pattern", "rank",   "recurr",   "residual", "share",  "sharing",
+    "size",      "span",   "sparse",  "ssm",    "state",    "topk",     "window"};
 
 /* Tells whether a name matches a pattern in which a star stands for any characters. */
 static bool matches(const char *pattern, const char *name)
@@ -336,6 +340,17 @@ static bool all_ones(const char *key, const roof_json_value *value)
     return strcmp(key, "attn_type_list") == 0 && item == NULL;
 }
 
+/* Returns the effect of a key that changes the architecture; NULL: it is not known to do so. */
+static const char *changes(const char *key)
+{
+    for (size_t i = 0; i < COUNT(architecture); i++) {
+        if (strcmp(architecture[i].key, key) == 0) {
+            return architecture[i].what;
+        }
+    }
+    return NULL;
+}
+
 static bool speaks_of_layers(const char *key)
 {
     for (size_t i = 0; i < COUNT(words); i++) {
@@ -346,6 +361,63 @@ static bool speaks_of_layers(const char *key)
     return false;
 }
 
+/* --- NaN and Infinity ---------------------------------------------------------------------- */
+
+/* Sizes of towers that the language model does not have. */
+static const char *const tower_sizes[] = {"depth", "image_size", "max_source_positions",
+                                          "mlp_ratio", "spatial_merge_size"};
+
+/* Limits of the time step of Mamba, which are infinite in published configs. */
+static const char *const time_steps[] = {"time_step_*"};
+
+/* Tells whether a key sets a shape, or may do so. */
+static bool sets_shape(const struct config *c, const char *key)
+{
+    return roof_config_is_size(key) || roof_config_key_in(key, tower_sizes, COUNT(tower_sizes)) ||
+           (!roof_config_key_in(key, harmless, COUNT(harmless)) &&
+            !roof_config_key_in(key, time_steps, COUNT(time_steps)) &&
+            (passes(c, key) || changes(key) != NULL || speaks_of_layers(key)));
+}
+
+/* Tells whether the members of an object are read, though they are not of the language model. */
+static bool is_part(const char *key)
+{
+    static const char *const parts[] = {"vision_config", "audio_config"};
+    return roof_config_key_in(key, parts, COUNT(parts));
+}
+
+/* Refuses NaN and infinities in a value: all if `any`, else those whose key sets a shape. A value
+ * in an array has the key of the array. */
+static enum roof_status check_finite(const struct config *c, const roof_json_value *value,
+                                     const char *key, bool any)
+{
+    if (roof_json_is_python_word(value) && key != NULL && (any || sets_shape(c, key))) {
+        size_t length = 0;
+        const char *const text = roof_json_span(c->json, value, &length);
+        return roof_json_error(c->json, value, c->error,
+                               "%s is %.*s, which is not a value; use null if it has none", key,
+                               (int)length, text);
+    }
+    for (const roof_json_value *item = roof_json_first(value); item != NULL;
+         item = roof_json_next(item)) {
+        const char *const name = roof_json_is_object(value) ? roof_json_key(item) : key;
+        const bool skipped = roof_json_is_object(item) && name != NULL && !is_part(name) &&
+                             roof_config_key_in(name, harmless, COUNT(harmless));
+        if (!skipped) {
+            TRY(check_finite(c, item, name,
+                             any || (name != NULL && strcmp(name, "quantization_config") == 0)));
+        }
+    }
+    return ROOF_OK;
+}
+
+enum roof_status roof_config_finite(const struct config *c)
+{
+    return check_finite(c, c->root, NULL, false);
+}
+
+/* --- unknown keys -------------------------------------------------------------------------- */
+
 /* Refuses a member, notes it in *unknown, or ignores it. */
 static enum roof_status check_member(struct roof_text *unknown, const struct config *c,
                                      const roof_json_value *member)
@@ -355,11 +427,10 @@ static enum roof_status check_member(struct roof_text *unknown, const struct con
         turned_off(c, key)) {
         return ROOF_OK;
     }
-    for (size_t i = 0; i < COUNT(architecture); i++) {
-        if (strcmp(architecture[i].key, key) == 0) {
-            return roof_json_error(c->json, member, c->error, "the key %s is not supported: %s",
-                                   key, architecture[i].what);
-        }
+    const char *const changed = changes(key);
+    if (changed != NULL) {
+        return roof_json_error(c->json, member, c->error, "the key %s is not supported: %s", key,
+                               changed);
     }
     if (speaks_of_layers(key) && roof_json_string(member) == NULL) {
         return roof_json_error(

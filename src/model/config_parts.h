@@ -202,5 +202,7 @@ bool roof_config_says_nothing(const roof_json_value *value);
 /* Refuses a key that changes the architecture and that no part reads; notes a key whose meaning is
  * unknown. */
 enum roof_status roof_config_keys(const struct config *c);
+/* Refuses NaN and infinities, which are read as null, in keys that set a shape. */
+enum roof_status roof_config_finite(const struct config *c);
 
 #endif

@@ -332,6 +332,27 @@ static int64_t listed_layers(const struct config *c)
     return (c->family->flags & ONE_PART) != 0 && count <= ROOF_LAYERS_MAX ? (int64_t)count : 0;
 }
 
+/* Refuses query groups that are not the KV heads. Megatron-LM names KV heads so
+ * (megatron/core/transformer/transformer_config.py, num_query_groups), and configs that were
+ * converted from it may have both keys. No class reads this one: without num_key_value_heads, each
+ * query head has a KV head. */
+static enum roof_status check_groups(const struct roof_model *m, const struct config *c)
+{
+    static const char key[] = "num_query_groups";
+    const roof_json_value *const groups = roof_config_member(c, key);
+    const int64_t kv_heads = m->kv_heads == 0 ? m->heads : m->kv_heads;
+    int64_t count = 0;
+    if (groups == NULL) {
+        return ROOF_OK;
+    }
+    TRY(roof_config_integer(&count, c, groups, key, 1, SIZE_MAX_VALUE));
+    return count == kv_heads
+               ? ROOF_OK
+               : roof_json_error(c->json, groups, c->error,
+                                 "%s must be num_key_value_heads, which is %" PRId64 "%s", key,
+                                 kv_heads, m->kv_heads == 0 ? " (num_attention_heads) here" : "");
+}
+
 enum roof_status roof_config_sizes(struct reading *out, const struct config *c)
 {
     char missing[256] = "";
@@ -354,7 +375,7 @@ enum roof_status roof_config_sizes(struct reading *out, const struct config *c)
         }
     }
     return used == 0
-               ? ROOF_OK
+               ? check_groups(&out->model, c)
                : roof_json_error(c->json, c->text, c->error,
                                  "not the config.json of a transformer: %s missing, or 0", missing);
 }

@@ -3,6 +3,7 @@
  * what is not counted, and why. */
 #include "model/config_tower.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -180,18 +181,20 @@ static enum roof_status hold_phi4(const struct config *c)
     const int64_t attention = m->heads * m->head_dim;
     const int64_t layer = (m->hidden + attention + 2 * m->kv_heads * m->head_dim) +
                           (attention + m->hidden) + (m->hidden + 2 * m->intermediate) +
-                          (m->intermediate + m->hidden); /* the widths of four products */
+                          (m->intermediate + m->hidden);  /* the widths of four products */
+    const double all = (double)layer * (double)m->layers; /* of rank 1 */
+    const int64_t most = (int64_t)fmin(1e6, 1e18 / all);
     m->tower.unused = 441550016 + 466416416;
     for (size_t i = 0; i < COUNT(adapters); i++) {
         const roof_json_value *const rank = roof_json_get(roof_json_get(c->root, adapters[i]), "r");
         int64_t r = 0;
         if (rank != NULL) {
-            TRY(roof_config_integer(&r, c, rank, "r", 0, 1000000));
+            TRY(roof_config_integer(&r, c, rank, "r", 0, most));
         }
         m->tower.unused += r * layer * m->layers;
     }
-    roof_model_note(m, "the encoders of images and audio and the adapters for them are counted in "
-                       "memory only, because the config has no shapes of the encoders");
+    roof_model_note(m, "the encoders of images and audio, whose shapes the config lacks, and the "
+                       "adapters that only images and audio use are counted in memory only");
     return ROOF_OK;
 }
 

@@ -415,14 +415,15 @@ enum roof_status roof_graph_full(const struct roof_model *model, struct roof_err
 
 /* Returns a builder of an empty graph. */
 static struct builder begin(struct roof_graph *out, const struct roof_model *model,
-                            const struct roof_scenario *scenario, int64_t stage, int64_t node_size)
+                            const struct roof_scenario *scenario, int64_t stage,
+                            struct roof_places places)
 {
     struct builder b = {.graph = out, .model = model, .s = scenario};
     out->count = 0;
-    out->kv_bytes = out->host_kv_bytes = 0;
+    out->kv_bytes = out->state_bytes = out->host_kv_bytes = 0;
     out->idle_bytes = out->idle_host_bytes = out->idle_parameters = 0;
     set_groups(&b);
-    b.stage = roof_stage_of(scenario, model->layers, stage, node_size);
+    b.stage = roof_stage_of(scenario, model->layers, stage, places);
     out->residual_bytes = roof_tensor_bytes(scenario->common.formats.out,
                                             (double)(b.tokens * stream_count(model, b.stage.end)) *
                                                 (double)model->hidden,
@@ -544,9 +545,9 @@ static void layers_of_class(struct builder *b, int64_t number, bool offloaded,
 
 enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_model *model,
                                   const struct roof_scenario *scenario, int64_t stage,
-                                  int64_t node_size, struct roof_error *error)
+                                  struct roof_places places, struct roof_error *error)
 {
-    struct builder b = begin(out, model, scenario, stage, node_size);
+    struct builder b = begin(out, model, scenario, stage, places);
     if (scenario->phase == ROOF_PHASE_ENCODE) {
         out->residual_bytes = 0;
     }
@@ -588,10 +589,10 @@ enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_mode
  * DeepSeek-V3, arXiv 2412.19437, section 2.2. Embedding and head are the model's.
  */
 enum roof_status roof_graph_predictor(struct roof_graph *out, const struct roof_model *model,
-                                      const struct roof_scenario *scenario, int64_t node_size,
-                                      struct roof_error *error)
+                                      const struct roof_scenario *scenario,
+                                      struct roof_places places, struct roof_error *error)
 {
-    struct builder b = begin(out, model, scenario, scenario->pp - 1, node_size);
+    struct builder b = begin(out, model, scenario, scenario->pp - 1, places);
     const int64_t hidden = model->hidden;
     token_embedding(&b);
     roof_graph_flush(&b);

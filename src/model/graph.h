@@ -9,6 +9,7 @@
 #define ROOF_MODEL_GRAPH_H
 
 #include "model/scenario.h"
+#include "model/stage.h"
 
 /** The format of the keys of an indexer: FP8 and a scale of 4 bytes for each key of 128 elements,
  * which are as many bytes as those of MXFP8. Source: deepseek-ai/DeepSeek-V3.2-Exp,
@@ -42,7 +43,8 @@ const char *roof_block_name(enum roof_block block);
 /** Returns the number of layers that have a block; the ends count as one. */
 int64_t roof_block_layers(const struct roof_model *model, enum roof_block block);
 
-/** The step of attention of decoding sequences, or of a state. */
+/** What an estimate needs to know of the step in which attention of decoding sequences, or a state,
+ * runs. */
 struct roof_step_part {
     bool beside_prompts; /**< the step also has new tokens of prompts */
     int64_t longest;     /**< the longest of their contexts, whose mean is the workload's kv_len; 0:
@@ -80,7 +82,8 @@ struct roof_node {
 struct roof_graph {
     struct roof_node node[ROOF_GRAPH_MAX];
     size_t count;
-    double kv_bytes;        /**< the cache of all sequences, on one device */
+    double kv_bytes;        /**< the cache and the states of all sequences, on one device */
+    double state_bytes;     /**< the states among them */
     double host_kv_bytes;   /**< that of the layers on the host */
     double idle_bytes;      /**< resident weights that this phase does not run: an encoder, layers
                                  that attend to images */
@@ -91,12 +94,12 @@ struct roof_graph {
 
 /**
  * Builds the operators that a device of pipeline stage `stage` (from 0) runs in one pass. scenario
- * must be resolved, and its phase not a request. node_size is how many devices a node has (0:
- * unknown, taken as large enough). ROOF_USAGE when the layers differ in too many formats.
+ * must be resolved, and its phase not a request. ROOF_USAGE when the layers differ in too many
+ * formats.
  */
 enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_model *model,
                                   const struct roof_scenario *scenario, int64_t stage,
-                                  int64_t node_size, struct roof_error *error);
+                                  struct roof_places places, struct roof_error *error);
 
 /**
  * Builds the operators that a device of the last stage runs when one module for multi-token
@@ -104,8 +107,8 @@ enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_mode
  * tokens, but without drafts. Weights that the module shares with the model are not counted again.
  */
 enum roof_status roof_graph_predictor(struct roof_graph *out, const struct roof_model *model,
-                                      const struct roof_scenario *scenario, int64_t node_size,
-                                      struct roof_error *error);
+                                      const struct roof_scenario *scenario,
+                                      struct roof_places places, struct roof_error *error);
 
 /** Counts the parameters of the whole model over its graph: all, and those that one token uses
  * (both with embedding and head). */

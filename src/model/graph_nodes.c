@@ -238,8 +238,13 @@ bool roof_graph_fuses(struct builder *b, enum roof_weight first, enum roof_weigh
     return b->s->split_projections == 0 && memcmp(&x, &y, sizeof x) == 0;
 }
 
-/* Returns the bytes of the cache of a layer for all sequences, not only those of one pass. */
-static double cache_bytes(const struct builder *b, const struct roof_layer *layer)
+/* The bytes that a layer keeps for all sequences, not only those of one pass. */
+struct kept {
+    double cache;
+    double states;
+};
+
+static struct kept kept_bytes(const struct builder *b, const struct roof_layer *layer)
 {
     const struct roof_scenario *const s = b->s;
     double tokens = 0;
@@ -261,17 +266,21 @@ static double cache_bytes(const struct builder *b, const struct roof_layer *laye
                          roof_kv_bytes(b->model, layer, s->common.formats.kv, s->tp, blocks);
     const double states =
         layer->stateful ? all * roof_state_bytes(b->model, s->common.formats.out, s->tp) : 0;
-    return cache + states +
-           (layer->ratio == 0
-                ? 0
-                : roof_compressed_bytes(b->model, layer, s->common.formats.kv, compressed) +
-                      all * roof_compressor_bytes(b->model, layer, s->common.formats.out));
+    const double more =
+        layer->ratio == 0
+            ? 0
+            : roof_compressed_bytes(b->model, layer, s->common.formats.kv, compressed) +
+                  all * roof_compressor_bytes(b->model, layer, s->common.formats.out);
+    return (struct kept){.cache = cache + more, .states = states};
 }
 
 void roof_graph_cache(struct builder *b)
 {
-    *(roof_graph_on_host(b) ? &b->graph->host_kv_bytes : &b->graph->kv_bytes) +=
-        (double)b->count * cache_bytes(b, b->layer);
+    const struct kept kept = kept_bytes(b, b->layer);
+    const bool host = roof_graph_on_host(b);
+    *(host ? &b->graph->host_kv_bytes : &b->graph->kv_bytes) +=
+        (double)b->count * (kept.cache + kept.states);
+    b->graph->state_bytes += host ? 0 : (double)b->count * kept.states;
 }
 
 double roof_node_bytes(const struct roof_node *node)

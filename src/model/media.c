@@ -86,7 +86,12 @@ static enum roof_status resolve_images(struct roof_prompt_media *media, const st
                               ROOF_KEY("image_size") " needs " ROOF_KEY("images"));
     }
     if (media->images > 0 && m->tower.layers == 0) {
-        return roof_error_set(error, ROOF_USAGE, "%s has no known vision encoder", m->id);
+        return roof_error_set(error, ROOF_USAGE,
+                              m->tower.unused > 0
+                                  ? "%s: the config has no shapes of its vision encoder, so images "
+                                    "cannot be predicted"
+                                  : "%s has no known vision encoder",
+                              m->id);
     }
     if (media->images > 0) {
         media->image_size = media->image_size == 0 ? roof_sizes_pack(&usual) : media->image_size;

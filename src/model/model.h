@@ -255,6 +255,8 @@ struct roof_model {
     const char *const *checkpoints; /**< ids of this model in other published formats;
                                          NULL-terminated, or NULL: none */
     const char *repository;         /**< on Hugging Face, from the registry; NULL: unknown */
+    const char *architecture;       /**< the class that the config names first
+                                         ("LlamaForCausalLM"); NULL: none */
     const char *layout; /**< the layout of the formats, or "file"; NULL: the question decides */
     const char *const *notes; /**< remarks of the registry; NULL-terminated, like sources */
     const char *const *sources;

@@ -10,7 +10,7 @@ static enum roof_status build_whole(struct roof_graph *graph, const struct roof_
     struct roof_scenario s;
     roof_scenario_init(&s);
     TRY(roof_scenario_resolve(&s, model, error));
-    return roof_graph_build(graph, model, &s, 0, 0, error);
+    return roof_graph_build(graph, model, &s, 0, (struct roof_places){0}, error);
 }
 
 double roof_model_bytes(const struct roof_model *model)

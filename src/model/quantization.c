@@ -235,7 +235,8 @@ static enum roof_status put_named(struct quantization *r, const roof_json_value 
     char short_text[MODULE_SIZE];
     size_t length = strlen(text);
     if (!expression && length > 1 && length < MODULE_SIZE && text[length - 1] == '.') {
-        (void)snprintf(short_text, sizeof short_text, "%.*s", (int)--length, text);
+        length--;
+        (void)snprintf(short_text, sizeof short_text, "%.*s", (int)length, text);
         text = short_text; /* "model.layers.0." means the layer */
     }
     const struct entry entry = {text, length, strcspn(text, "*?[\\") == length,
@@ -295,7 +296,8 @@ static void narrow_inputs(enum roof_precision *inputs, enum roof_precision asked
 }
 
 /* Tells whether weights get the inputs that they ask for: the wider of those of the model and of
- * those that belong to their format. */
+ * those that belong to their format. Inputs of less than 16 bits need the same unit: INT8 inputs
+ * are no FP8 inputs. */
 static bool meets_inputs(enum roof_precision weights, enum roof_precision asked,
                          enum roof_precision inputs)
 {
@@ -303,7 +305,8 @@ static bool meets_inputs(enum roof_precision weights, enum roof_precision asked,
     const enum roof_precision met =
         roof_precision_bits(pair) > roof_precision_bits(inputs) ? pair : inputs;
     asked = asked == ROOF_PRECISION_AUTO ? ROOF_PRECISION_BF16 : asked;
-    return roof_precision_bits(met) == roof_precision_bits(asked);
+    return roof_precision_bits(met) == roof_precision_bits(asked) &&
+           (roof_precision_bits(asked) >= 16 || roof_format(met)->unit == roof_format(asked)->unit);
 }
 
 /* --- modelopt with several formats --------------------------------------------------------- */
@@ -711,20 +714,39 @@ enum roof_status roof_quantization_apply(struct roof_model *model, struct roof_l
     return status == ROOF_OK ? ROOF_OK : roof_error_prefix(error, status, "%s: ", roof_json_key(q));
 }
 
+/* Reads the quantisation of a model into *copy, which is a copy of it without its layers. */
+static enum roof_status try_quantization(struct roof_model *copy, const struct roof_model *model)
+{
+    struct roof_layer *const layer = calloc(ROOF_LAYERS_MAX, sizeof *layer);
+    struct roof_error problem;
+    if (layer == NULL) {
+        return ROOF_MEMORY;
+    }
+    *copy = *model;
+    roof_model_spread(layer, copy);
+    const enum roof_status status = roof_quantization_apply(copy, layer, &problem);
+    free(layer);
+    return status;
+}
+
+enum roof_status roof_quantization_check(const struct roof_model *model)
+{
+    if (roof_model_quantization(model) == NULL) {
+        return ROOF_OK;
+    }
+    struct roof_model *const copy = malloc(sizeof *copy);
+    const enum roof_status status = copy == NULL ? ROOF_MEMORY : try_quantization(copy, model);
+    free(copy);
+    return status;
+}
+
 enum roof_status roof_quantization_inputs(struct roof_model *model, struct roof_error *error)
 {
     if (roof_model_quantization(model) == NULL) {
         return ROOF_OK;
     }
-    struct roof_layer *const layer = calloc(ROOF_LAYERS_MAX, sizeof *layer);
     struct roof_model *const copy = malloc(sizeof *copy);
-    struct roof_error problem;
-    enum roof_status status = ROOF_MEMORY;
-    if (layer != NULL && copy != NULL) {
-        *copy = *model;
-        roof_model_spread(layer, copy);
-        status = roof_quantization_apply(copy, layer, &problem);
-    }
+    const enum roof_status status = copy == NULL ? ROOF_MEMORY : try_quantization(copy, model);
     if (status == ROOF_OK) {
         model->activations = copy->activations;
         model->kv = copy->kv;
@@ -733,6 +755,5 @@ enum roof_status roof_quantization_inputs(struct roof_model *model, struct roof_
                                "cache have the requested formats");
     }
     free(copy);
-    free(layer);
     return status == ROOF_MEMORY ? roof_no_memory(error) : ROOF_OK;
 }

@@ -11,6 +11,10 @@
 enum roof_status roof_quantization_apply(struct roof_model *model, struct roof_layer *layer,
                                          struct roof_error *error);
 
+/* Tells whether roof_quantization_apply can read the formats that a model's own config gives; OK
+ * also if it gives none. */
+enum roof_status roof_quantization_check(const struct roof_model *model);
+
 /* Gives a model with the weight formats of its file the activations and KV cache format of its
  * config, if it has them, because engines take both from there. Parts that are not understood
  * become a remark. */

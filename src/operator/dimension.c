@@ -102,6 +102,48 @@ const struct roof_input roof_dimensions[ROOF_DIM_COUNT] = {
 };
 #undef ROW
 
+/* The help of dimensions with another meaning in one operator. */
+static const struct {
+    enum roof_operator op;
+    enum roof_dimension dimension;
+    const char *help;
+} own_help[] = {
+    {ROOF_OPERATOR_GATED_DELTA, ROOF_DIM_HEADS, "heads of the values, each with a state"},
+    {ROOF_OPERATOR_GATED_DELTA, ROOF_DIM_KV_HEADS, "heads of queries and keys (default: --heads)"},
+    {ROOF_OPERATOR_GATED_DELTA, ROOF_DIM_HEAD_DIM, "elements of a head of queries and keys"},
+    {ROOF_OPERATOR_GATED_DELTA, ROOF_DIM_V_HEAD_DIM, "elements of a head of values (default 128)"},
+    {ROOF_OPERATOR_GATED_DELTA, ROOF_DIM_QUERY_LEN, "tokens (default 1: decode)"},
+    {ROOF_OPERATOR_KIMI_DELTA, ROOF_DIM_HEADS, "heads, each with a state"},
+    {ROOF_OPERATOR_KIMI_DELTA, ROOF_DIM_HEAD_DIM, "elements of a head of queries and keys"},
+    {ROOF_OPERATOR_KIMI_DELTA, ROOF_DIM_V_HEAD_DIM, "elements of a head of values (default 128)"},
+    {ROOF_OPERATOR_KIMI_DELTA, ROOF_DIM_QUERY_LEN, "tokens (default 1: decode)"},
+    {ROOF_OPERATOR_SSD, ROOF_DIM_HEADS, "heads, each with a state"},
+    {ROOF_OPERATOR_SSD, ROOF_DIM_KV_HEADS, "groups of heads that share B and C (default: --heads)"},
+    {ROOF_OPERATOR_SSD, ROOF_DIM_STATE_SIZE,
+     "elements of the state per element of a head (default 128)"},
+    {ROOF_OPERATOR_SSD, ROOF_DIM_QUERY_LEN, "tokens (default 1: decode)"},
+    {ROOF_OPERATOR_LIGHTNING, ROOF_DIM_HEADS, "heads, each with a state"},
+    {ROOF_OPERATOR_LIGHTNING, ROOF_DIM_HEAD_DIM, "elements of a head of queries and keys"},
+    {ROOF_OPERATOR_LIGHTNING, ROOF_DIM_V_HEAD_DIM, "elements of a head of values (default 128)"},
+    {ROOF_OPERATOR_LIGHTNING, ROOF_DIM_QUERY_LEN, "tokens (default 1: decode)"},
+    {ROOF_OPERATOR_SELECTIVE_SCAN, ROOF_DIM_HIDDEN, "channels, each with a state"},
+    {ROOF_OPERATOR_SELECTIVE_SCAN, ROOF_DIM_STATE_SIZE, "elements of a state (default 16)"},
+    {ROOF_OPERATOR_SELECTIVE_SCAN, ROOF_DIM_QUERY_LEN, "tokens (default 1: decode)"},
+    {ROOF_OPERATOR_SHORT_CONV, ROOF_DIM_HIDDEN, "channels, each with its own taps"},
+    {ROOF_OPERATOR_SHORT_CONV, ROOF_DIM_TAPS, "tokens that the convolution spans (default 4)"},
+    {ROOF_OPERATOR_SHORT_CONV, ROOF_DIM_QUERY_LEN, "tokens (default 1: decode)"},
+};
+
+const char *roof_dimension_help(enum roof_operator op, enum roof_dimension dimension)
+{
+    for (size_t i = 0; i < sizeof own_help / sizeof *own_help; i++) {
+        if (own_help[i].op == op && own_help[i].dimension == dimension) {
+            return own_help[i].help;
+        }
+    }
+    return roof_dimensions[dimension].help;
+}
+
 /* The bits of a size. */
 #define SIZE_BITS 20
 

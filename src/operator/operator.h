@@ -101,6 +101,8 @@ enum roof_dimension {
         ROOF_DIM_COUNT
 };
 extern const struct roof_input roof_dimensions[ROOF_DIM_COUNT];
+/** Returns the help of a dimension of an operator, which may differ from that in its row. */
+const char *roof_dimension_help(enum roof_operator op, enum roof_dimension dimension);
 
 #define ROOF_INPUT_NAME_SIZE 40
 /** Writes the option as it is typed, "-m" or "--kv-len". Returns out. */

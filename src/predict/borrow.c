@@ -128,14 +128,21 @@ static enum roof_status load_path(struct roof_calibration **out,
     return ROOF_OK;
 }
 
+/* Tells whether a device was loaded from a folder that has its calibration, as `measure` writes it.
+ */
+static bool in_measured_folder(const struct roof_hardware *hardware)
+{
+    return roof_registry_path(hardware->reference) &&
+           roof_registry_folder(&roof_calibration_registry, hardware->reference);
+}
+
 /* Loads the calibration of the folder that a device was loaded from, of the device itself, or of
  * its product. */
 static enum roof_status load_own(struct roof_calibration **out,
                                  const struct roof_hardware *hardware, const struct borrowing *b,
                                  struct roof_error *error)
 {
-    if (roof_registry_path(hardware->reference) &&
-        roof_registry_folder(&roof_calibration_registry, hardware->reference)) {
+    if (in_measured_folder(hardware)) {
         return roof_calibration_read(out, hardware->reference, &b->source, error);
     }
     TRY(load_known(out, hardware->id, b, error));
@@ -159,6 +166,17 @@ static enum roof_status load_listed(struct roof_calibration **out, const struct 
     return *out == NULL || reason == NULL ? ROOF_OK : roof_calibration_explain(*out, reason, error);
 }
 
+/* Loads the device in `like`. */
+static enum roof_status load_lender(struct roof_hardware **out,
+                                    const struct roof_hardware *hardware, const struct borrowing *b,
+                                    struct roof_error *error)
+{
+    const enum roof_status status =
+        roof_hardware_load(out, hardware->like, b->source.directories, error);
+    return status == ROOF_OK ? ROOF_OK
+                             : roof_error_prefix(error, ROOF_INVALID, "like of %s: ", hardware->id);
+}
+
 /* Loads the calibration of the device in `like`, or of that device's family. That device's own
  * `like` is not followed, so that two devices may name each other. */
 static enum roof_status load_like(struct roof_calibration **out,
@@ -166,18 +184,32 @@ static enum roof_status load_like(struct roof_calibration **out,
                                   struct roof_error *error)
 {
     struct roof_hardware *lender = NULL;
-    enum roof_status status =
-        roof_hardware_load(&lender, hardware->like, b->source.directories, error);
-    if (status != ROOF_OK) {
-        return roof_error_prefix(error, ROOF_INVALID, "like of %s: ", hardware->id);
-    }
-    status = load_own(out, lender, b, error);
+    TRY(load_lender(&lender, hardware, b, error));
+    enum roof_status status = load_own(out, lender, b, error);
     if (status == ROOF_OK && *out == NULL) {
         status = load_listed(out, b, "families", lender->architecture, error);
     }
     if (*out != NULL) {
         set_matrix_rows(*out, lender->architecture);
     }
+    roof_hardware_free(lender);
+    return status;
+}
+
+/* Loads the kernels of llama.cpp that a device borrows: those for its architecture, else for that
+ * of the device in `like`. */
+static enum roof_status load_local(struct roof_calibration **out,
+                                   const struct roof_hardware *hardware, const struct borrowing *b,
+                                   struct roof_error *error)
+{
+    static const char list[] = "llama.cpp";
+    struct roof_hardware *lender = NULL;
+    TRY(load_listed(out, b, list, hardware->architecture, error));
+    if (*out != NULL || hardware->like == NULL) {
+        return ROOF_OK;
+    }
+    TRY(load_lender(&lender, hardware, b, error));
+    const enum roof_status status = load_listed(out, b, list, lender->architecture, error);
     roof_hardware_free(lender);
     return status;
 }
@@ -190,8 +222,7 @@ static enum roof_status add_local(struct roof_calibration **out,
                                   struct roof_error *error)
 {
     struct roof_calibration *local = NULL;
-    const enum roof_status status =
-        load_listed(&local, b, "llama.cpp", hardware->architecture, error);
+    const enum roof_status status = load_local(&local, hardware, b, error);
     if (status != ROOF_OK) {
         roof_calibration_free(local);
         return status;
@@ -295,13 +326,11 @@ static enum roof_status choose(struct roof_calibration **out, const struct roof_
     TRY(path != NULL ? load_path(out, hardware, path, b, error)
                      : load_nearest(out, hardware, b, error));
     TRY(*out != NULL ? adapt(*out, hardware, b, error) : ROOF_OK);
-    if (path == NULL && !roof_registry_path(hardware->reference)) {
+    if (path == NULL && !in_measured_folder(hardware)) {
         TRY(add_local(out, hardware, b, error));
     }
     if (*out != NULL) {
         mark_same_sms(*out, b, hardware->architecture);
-    }
-    if (*out != NULL) {
         TRY(warn_of_collectives(*out, b, error));
     }
     const bool lent_rows = hardware->like != NULL && *hardware->architecture == '\0';

@@ -168,9 +168,10 @@ enum roof_kernel roof_kernel_of(const struct roof_workload *workload)
 {
     const struct roof_shape *const s = &workload->shape;
     const unsigned char found = kernels[workload->op];
-    switch (found - 1) {
-    case -1:
+    if (found == 0) {
         return ROOF_KERNEL_COUNT;
+    }
+    switch (found - 1) {
     case ROOF_KERNEL_DECODE:
         return is_encoder(workload) ? ROOF_KERNEL_ENCODER
                : s->query_len > 1   ? ROOF_KERNEL_PREFILL

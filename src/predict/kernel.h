@@ -57,13 +57,13 @@ bool roof_attends_in_one_kernel(const struct roof_hardware *hardware);
 /** Tells whether a kernel can begin on a device before the last one has ended (programmatic
  * dependent launch: CUDA C++ Programming Guide, compute capability 9.0). */
 bool roof_overlaps_kernels(const struct roof_hardware *hardware);
-/** Raises the expected time of vLLM's attention of decoding sequences where one kernel attends to
- * all sequences of a step: with prompts it is the kernel for these, and it waits for the longest
- * context. `rate` is the peak of the workload, which is resolved. Returns the factor; *limit is
- * changed if the other kernel takes longer. */
-double roof_raise_in_step(enum roof_kernel_limit *limit, const struct roof_workload *workload,
-                          const struct roof_step_part *part, const struct roof_hardware *hardware,
-                          double rate, double expected_s);
+/** Returns the factor, at least 1, by which vLLM's attention of decoding sequences takes longer
+ * where one kernel attends to all sequences of a step: with prompts it is the kernel for these, and
+ * it waits for the longest context. `rate` is the peak of the workload, which is resolved. *limit
+ * is changed if the other kernel takes longer. */
+double roof_step_factor(enum roof_kernel_limit *limit, const struct roof_workload *workload,
+                        const struct roof_step_part *part, const struct roof_hardware *hardware,
+                        double rate, double expected_s);
 
 /** Stacks that are requested together, each with its own result. */
 struct roof_stacks {

@@ -190,11 +190,11 @@ double roof_wait_in_decode(const struct roof_kernel_task *t, const double *decod
     const struct roof_workload *const w = t->workload;
     const struct roof_shape *const s = &w->shape;
     const bool alone = has_lone_heads(s, decode);
-    const double key = 2 * (double)s->head_dim * roof_precision_bits(w->formats.kv) / 8;
-    const double read = key * t->sms / (ROOF_LONE_BLOCK * t->bandwidth);
-    if (!alone && (double)(s->batch * s->kv_heads) < 0.8 * 2 * t->sms) {
+    if (!alone && (double)s->batch * (double)s->kv_heads < 0.8 * 2 * t->sms) {
         return 0;
     }
+    const double key = 2 * (double)s->head_dim * roof_precision_bits(w->formats.kv) / 8;
+    const double read = key * t->sms / (ROOF_LONE_BLOCK * t->bandwidth);
     const double score = 4 * (double)s->head_dim / roof_share_of_peak(t, decode[D_PEAK]);
     return longest_keys(t, longest) *
            (alone ? roof_larger(read, decode[D_ALONE] * score * t->sms) : read);

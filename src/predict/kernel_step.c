@@ -35,9 +35,9 @@ static const struct roof_kernel_fit *fit_of_vllm(const struct roof_calibration *
 /* If any sequence of a call has more than one query, that kernel neither puts the heads of a KV
  * head into one tile nor cuts a cache into parts (vllm-project/flash-attention,
  * csrc/flash_attn/flash_api.cpp, mha_varlen_fwd). */
-double roof_raise_in_step(enum roof_kernel_limit *limit, const struct roof_workload *workload,
-                          const struct roof_step_part *part, const struct roof_hardware *hardware,
-                          double rate, double expected_s)
+double roof_step_factor(enum roof_kernel_limit *limit, const struct roof_workload *workload,
+                        const struct roof_step_part *part, const struct roof_hardware *hardware,
+                        double rate, double expected_s)
 {
     if (roof_kernel_of(workload) != ROOF_KERNEL_DECODE ||
         roof_workload_numerics(workload) != ROOF_NUMERICS_16BIT ||

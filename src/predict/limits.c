@@ -263,7 +263,8 @@ static bool compute_bound(void *context, int64_t batch, double *excess)
     s.common.shape.batch = batch;
     *excess = ROOF_UNKNOWN;
     if (roof_scenario_resolve(&s, prediction->model, NULL) != ROOF_OK ||
-        roof_graph_build(&graph, prediction->model, &s, 0, 0, NULL) != ROOF_OK) {
+        roof_graph_build(&graph, prediction->model, &s, 0, (struct roof_places){0}, NULL) !=
+            ROOF_OK) {
         return false;
     }
     for (size_t k = 0; k < graph.count; k++) {
@@ -360,7 +361,8 @@ static bool peaks_known(const struct roof_model_prediction *prediction,
                         const struct roof_scenario *decode)
 {
     struct roof_graph graph;
-    if (roof_graph_build(&graph, prediction->model, decode, 0, 0, NULL) != ROOF_OK) {
+    if (roof_graph_build(&graph, prediction->model, decode, 0, (struct roof_places){0}, NULL) !=
+        ROOF_OK) {
         return false;
     }
     for (size_t i = 0; i < graph.count; i++) {

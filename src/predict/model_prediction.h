@@ -39,7 +39,8 @@ struct roof_model_prediction {
     const struct roof_model *model;
     const char *phase;
     double weights_memory_bytes;
-    double kv_cache_bytes;          /**< of all sequences */
+    double kv_cache_bytes;          /**< of all sequences, with their states */
+    double state_bytes;             /**< the states among them; NAN: there are none */
     double activation_memory_bytes; /**< the hidden states plus the largest operator */
     double memory_capacity_bytes;
     double memory_reserve_bytes;          /**< kept free */

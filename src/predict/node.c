@@ -34,9 +34,9 @@ static enum roof_status predict_on_host(struct roof_prediction *out, const struc
     return roof_predict_formatted(out, &workload, node->host_kernels, error);
 }
 
-/* Predicts the prompt whose expected time a shorter one takes, through a state: engines choose its
- * kernels by phase, not by length, and these work on whole chunks. *shorter is false where there is
- * no such prompt. */
+/* A prompt of fewer than ROOF_PROMPT_QUERIES tokens takes as long in the kernels of a state as one
+ * of so many: engines choose these kernels by phase, not by length, and they work on whole chunks.
+ * This predicts that longer prompt; *shorter is false if the prompt is long enough. */
 static enum roof_status predict_longer(struct roof_prediction *out, bool *shorter,
                                        const struct roof_node *node,
                                        const struct roof_hardware *hardware,
@@ -59,8 +59,8 @@ static bool is_raised(const struct roof_step_part *part)
 static void raise_expected(struct roof_prediction *out, const struct roof_step_part *part)
 {
     struct roof_expected *const e = &out->part[0].expected;
-    const double factor = roof_raise_in_step(&e->limit, &out->workload, part, out->hardware,
-                                             out->part[0].peak_flops_per_s, out->expected_s);
+    const double factor = roof_step_factor(&e->limit, &out->workload, part, out->hardware,
+                                           out->part[0].peak_flops_per_s, out->expected_s);
     if (factor > 1) {
         e->time_s *= factor;
         e->low_s *= factor;
@@ -77,8 +77,8 @@ static void raise_sum(struct roof_expected_sum *sum, const struct roof_predictio
                       const struct roof_step_part *part)
 {
     enum roof_kernel_limit limit = ROOF_KERNEL_LIMIT_MEMORY;
-    const double factor = roof_raise_in_step(&limit, &bound->workload, part, bound->hardware,
-                                             bound->part[0].peak_flops_per_s, sum->time_s);
+    const double factor = roof_step_factor(&limit, &bound->workload, part, bound->hardware,
+                                           bound->part[0].peak_flops_per_s, sum->time_s);
     if (factor > 1) {
         sum->time_s *= factor;
         sum->low_s *= factor;

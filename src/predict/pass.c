@@ -9,10 +9,12 @@
 #include "predict/kernel.h"
 #include "predict/pass.h"
 
-static int64_t node_size(const struct roof_hardware *hardware)
+static struct roof_places places_on(const struct roof_hardware *hardware)
 {
-    const double devices = hardware->figure[ROOF_FIGURE_DEVICES_PER_NODE].value;
-    return isnan(devices) ? 0 : (int64_t)devices;
+    const double node = hardware->figure[ROOF_FIGURE_DEVICES_PER_NODE].value;
+    const double bridge = hardware->figure[ROOF_FIGURE_BRIDGE_DEVICES].value;
+    return (struct roof_places){.bridge = isnan(bridge) ? 0 : (int64_t)bridge,
+                                .node = isnan(node) ? 0 : (int64_t)node};
 }
 
 /* Returns the bytes of a part of an operator, without weights and cache. */
@@ -154,6 +156,7 @@ static void end_stage(struct roof_pass *pass, const struct stage *stage,
         pass->weights_bytes + pass->kv_bytes + pass->activation_bytes) {
         pass->weights_bytes = stage->weights_bytes;
         pass->kv_bytes = graph->kv_bytes;
+        pass->state_bytes = graph->state_bytes;
         pass->activation_bytes = activations;
     }
 }
@@ -524,14 +527,14 @@ static enum roof_status run_stages(struct roof_pass *out, const struct roof_mode
 {
     struct costed here;
     struct roof_model_prediction *const kept = from->kept;
-    const int64_t node = node_size(from->hardware);
+    const struct roof_places places = places_on(from->hardware);
     const size_t stacks = from->memo == NULL ? 1 : from->stacks->count;
     for (size_t n = 0; n < stacks; n++) {
         out[n] = (struct roof_pass){.native = true, .as_stored = true};
     }
     for (int64_t stage = 0; stage < s->pp; stage++) {
-        if (kept != NULL || !roof_stage_repeats(model, s, stage, node)) {
-            TRY(roof_graph_build(&here.graph, model, s, stage, node, error));
+        if (kept != NULL || !roof_stage_repeats(model, s, stage, places)) {
+            TRY(roof_graph_build(&here.graph, model, s, stage, places, error));
             TRY(find_costs(&here, from, error));
         }
         const double slowest = out->bound.slowest_s;
@@ -549,14 +552,14 @@ enum roof_status roof_pass_memory(struct roof_pass *out, const struct roof_model
                                   const struct roof_hardware *hardware, struct roof_error *error)
 {
     struct roof_graph graph;
-    const int64_t node = node_size(hardware);
+    const struct roof_places places = places_on(hardware);
     *out = (struct roof_pass){.native = true, .as_stored = true};
     for (int64_t stage = 0; stage < s->pp; stage++) {
         struct stage sum = {0};
-        if (roof_stage_repeats(model, s, stage, node)) {
+        if (roof_stage_repeats(model, s, stage, places)) {
             continue;
         }
-        TRY(roof_graph_build(&graph, model, s, stage, node, error));
+        TRY(roof_graph_build(&graph, model, s, stage, places, error));
         for (size_t i = 0; i < graph.count; i++) {
             double live = 0;
             TRY(find_live_bytes(&live, &graph.node[i], error));
@@ -714,10 +717,11 @@ static enum roof_status run_predictor(struct roof_pass *out, const struct roof_s
     struct costed module;
     const struct roof_graph *const graph = &module.graph;
     const struct source from = {.hardware = hardware};
-    TRY(roof_graph_predictor(&module.graph, s->draft, &d, node_size(hardware), error));
+    TRY(roof_graph_predictor(&module.graph, s->draft, &d, places_on(hardware), error));
     TRY(find_costs(&module, &from, error));
     add_costed(out, &module, s->draft, &d, &from);
     out->kv_bytes = modules * graph->kv_bytes;
+    out->state_bytes = modules * graph->state_bytes;
     out->weights_bytes = 0;
     for (size_t i = 0; i < graph->count; i++) {
         const bool shared = graph->node[i].weight == ROOF_WEIGHT_EMBEDDING;

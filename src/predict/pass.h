@@ -27,7 +27,8 @@ struct roof_pass {
     struct roof_pass_times bound;
     struct roof_pass_expected expected;
     double weights_bytes; /* memory, of the stage that needs most */
-    double kv_bytes;
+    double kv_bytes;      /* with the states */
+    double state_bytes;
     double activation_bytes;
     double host_weights_bytes; /* memory of the host */
     double host_kv_bytes;
@@ -152,7 +153,8 @@ double roof_tokens_per_step(const struct roof_scenario *scenario);
 /* The memory of the device that needs most, in bytes. */
 struct roof_memory {
     double weights;
-    double kv;
+    double kv; /* the states are part of it */
+    double state;
     double activations;
     double capacity;
     double reserve;

@@ -101,6 +101,7 @@ struct roof_memory roof_memory_of(const struct roof_pass *pass, const struct roo
     const double share = file_share(model);
     struct roof_memory m = {.weights = pass->weights_bytes * share + draft->weights_bytes,
                             .kv = pass->kv_bytes + draft->kv_bytes,
+                            .state = pass->state_bytes + draft->state_bytes,
                             .activations = pass->activation_bytes,
                             .capacity = roof_memory_capacity(hardware),
                             .host_weights = pass->host_weights_bytes * share,
@@ -117,6 +118,7 @@ void roof_memory_put(struct roof_model_prediction *out, const struct roof_memory
 {
     out->weights_memory_bytes = memory->weights;
     out->kv_cache_bytes = memory->kv;
+    out->state_bytes = memory->state > 0 ? memory->state : ROOF_UNKNOWN;
     out->activation_memory_bytes = memory->activations;
     out->memory_capacity_bytes = memory->capacity;
     out->memory_reserve_bytes = memory->reserve;

@@ -320,6 +320,13 @@ double roof_least_time(const struct roof_prediction *prediction)
                : ROOF_UNKNOWN;
 }
 
+double roof_sequence_state_bytes(const struct roof_prediction *prediction)
+{
+    const struct roof_workload *const w = &prediction->workload;
+    const double moved = prediction->role_bytes[ROOF_ROLE_KV]; /* read and written */
+    return roof_operator_row(w->op)->stateful ? moved / (2 * (double)w->shape.batch) : ROOF_UNKNOWN;
+}
+
 /* Adds what is expected of a part in each of some stacks; share is that of each bottleneck. */
 static void add_expected(struct roof_expected_sum *sum, double (*share)[ROOF_BOTTLENECK_COUNT],
                          const struct roof_prediction *bound, int number,

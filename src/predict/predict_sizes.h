@@ -34,6 +34,9 @@ enum roof_status roof_predict_bound(struct roof_prediction *out,
  * bound however they choose; NAN: it has no experts, or that is what was predicted. */
 double roof_least_time(const struct roof_prediction *prediction);
 
+/* Returns the bytes of the state that an operator keeps for a sequence; NAN: it keeps none. */
+double roof_sequence_state_bytes(const struct roof_prediction *prediction);
+
 /* Predicts the operators that do the work of a fused one when each is a kernel of its own, as the
  * parts of *out. The operator must be one that is fused. */
 enum roof_status roof_predict_apart(struct roof_prediction *out,

@@ -27,6 +27,7 @@ enum prediction_value {
     EXPECTED_MAPE,
     SPARSE,
     LEAST_TIME,
+    STATE_BYTES,
     POWER_TIME,
     ENERGY,
     POWER,
@@ -110,6 +111,10 @@ static const struct roof_field prediction_fields[] = {
 /* Operators with routed experts have it. */
 static const struct roof_field least_field = {.key = "least_time_us", .derived = LEAST_TIME};
 
+/* Operators with a state have it. */
+static const struct roof_field state_field = {
+    .key = "state_bytes", .unit = ROOF_UNIT_BYTES, .derived = STATE_BYTES};
+
 /* The roles whose formats people want to see in a table, as bits. */
 static unsigned shown_roles(enum roof_operator op)
 {
@@ -157,6 +162,9 @@ static void add_operator_fields(struct roof_fields *out, enum roof_operator op, 
     roof_fields_add(out, prediction_fields, COUNT(prediction_fields), part);
     if (op == ROOF_OPERATOR_COUNT || roof_operator_has(op, ROOF_DIM_ROUTING)) {
         roof_fields_add(out, &least_field, 1, part);
+    }
+    if (op == ROOF_OPERATOR_COUNT || roof_operator_row(op)->stateful) {
+        roof_fields_add(out, &state_field, 1, part);
     }
 }
 
@@ -242,6 +250,9 @@ static void derive(struct roof_value *out, enum prediction_value wanted,
         break;
     case LEAST_TIME:
         out->number = roof_to_unit(roof_least_time(p), ROOF_UNIT_MICROSECONDS);
+        break;
+    case STATE_BYTES:
+        out->number = roof_sequence_state_bytes(p);
         break;
     case POWER_TIME:
         out->number = roof_power_of(p).power_time_s;
@@ -474,6 +485,7 @@ static const struct roof_field model_prediction_fields[] = {
      .label = "exp_tok/s"},
     {.key = "expected_tokens_per_s_per_user", NUMBER(expected_tokens_per_s_per_user, NONE)},
     {.key = "least_time_us", .derived = MODEL_LEAST_TIME},
+    {.key = "state_bytes", NUMBER(state_bytes, CAPACITY)},
 };
 
 void roof_model_prediction_fields(struct roof_fields *out)

@@ -145,7 +145,7 @@ const char *roof_unexpected_operator(const struct roof_model *model,
         roof_scenario_init(&s);
         s.phase = phases[p];
         if (roof_scenario_resolve(&s, model, NULL) != ROOF_OK ||
-            roof_graph_build(&graph, model, &s, 0, 0, NULL) != ROOF_OK) {
+            roof_graph_build(&graph, model, &s, 0, (struct roof_places){0}, NULL) != ROOF_OK) {
             return NULL; /* the search refuses it, too */
         }
         for (size_t i = 0; i < graph.count; i++) {

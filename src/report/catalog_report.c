@@ -217,7 +217,8 @@ void roof_report_operator(struct roof_text *out, bool json, enum roof_operator o
     for (int i = 0; i < row->dim_count; i++) {
         const struct roof_input *const input = &roof_dimensions[row->dims[i]];
         char name[ROOF_INPUT_NAME_SIZE];
-        roof_text_printf(out, "  %-20s %s\n", roof_input_name(name, input), input->help);
+        roof_text_printf(out, "  %-20s %s\n", roof_input_name(name, input),
+                         roof_dimension_help(op, row->dims[i]));
     }
 }
 

@@ -80,7 +80,11 @@ void roof_used_by_scenario(struct roof_used *out, const struct roof_scenario *sc
     const struct roof_formats *const formats = &scenario->common.formats;
     const enum roof_precision asked[] = {formats->weights, formats->activations};
     const double stage = (double)roof_stage_devices(scenario);
-    const double within = stage > 1 ? stage : (double)scenario->pp;
+    /* The narrowest group: with tensor parallelism, else among experts, else a pair that sends. */
+    const double within = scenario->tp > 1   ? (double)scenario->tp
+                          : stage > 1        ? stage
+                          : scenario->pp > 1 ? 2
+                                             : 1;
     struct roof_link link = {.figure = NULL};
     *out = (struct roof_used){.hardware = hardware, .members = stage, .expected = expected};
     for (size_t i = 0; i < COUNT(asked); i++) {
@@ -160,7 +164,7 @@ static bool put_bridge(struct roof_text *out, const struct roof_used *used)
     if (used->bridge) {
         roof_text_printf(
             out,
-            "every %.0f %s are assumed to share an NVLink bridge (%s per direction); without "
+            "every %.0f %s are assumed to share a bridge (%s per direction); without "
             "bridges: --set bridge_devices=1",
             figure[ROOF_FIGURE_BRIDGE_DEVICES].value, used->hardware->id,
             roof_format_quantity(rate, figure[ROOF_FIGURE_BRIDGE].value, ROOF_UNIT_GB_PER_S));
@@ -171,15 +175,16 @@ static bool put_bridge(struct roof_text *out, const struct roof_used *used)
 static bool put_collectives(struct roof_text *out, const struct roof_used *used)
 {
     const struct roof_calibration *const c = used->hardware->calibration;
-    const bool noted = used->expected && c != NULL && c->collectives != NULL &&
-                       used->members > (double)c->collectives_to;
-    if (noted) {
-        roof_text_printf(out,
-                         "expected times of collectives between more than %" PRId64
-                         " devices may be far off: %s",
-                         c->collectives_to, c->collectives);
+    if (!used->expected || c == NULL || c->collectives == NULL ||
+        fmax(used->members, used->rivals) <= (double)c->collectives_to) {
+        return false;
     }
-    return noted;
+    roof_text_printf(
+        out, "expected times of %s between more than %" PRId64 " devices may be far off: %s",
+        used->members > (double)c->collectives_to ? "collectives"
+                                                  : "the collectives of other plans",
+        c->collectives_to, c->collectives);
+    return true;
 }
 
 static bool put_stack(struct roof_text *out, const struct roof_used *used)

@@ -14,9 +14,10 @@
 struct roof_used {
     const struct roof_hardware *hardware;
     bool peak[ROOF_PEAK_TABLE_COUNT][ROOF_PRECISION_COUNT];
-    bool bridge;           /**< a collective goes over the bridge */
-    double members;        /**< devices of the largest collective; at most 1: there is none */
-    bool expected;         /**< the answer has expected times */
+    bool bridge;    /**< a collective goes over the bridge */
+    double members; /**< devices of the largest collective; at most 1: there is none */
+    double rivals;  /**< the same of the plans that this one was preferred to; 0: it is no plan */
+    bool expected;  /**< the answer has expected times */
     enum roof_stack asked; /**< a stack that was asked for, whose kernels were not measured; BEST:
                                 there is none */
     const struct roof_kernel_fit *instead; /**< a kernel that stands in for its kernels; NULL: it

@@ -187,6 +187,18 @@ static void put_hosts(struct roof_text *out, const struct roof_engine *e)
     }
 }
 
+/* Writes the classes of models that an engine runs. */
+static void put_models(struct roof_text *out, const char *const *model)
+{
+    roof_text_put(out, "\nmodels\n");
+    const size_t line = out->length;
+    for (const char *const *m = model; *m != NULL; m++) {
+        roof_text_printf(out, "%s%s", m == model ? "  " : ", ", *m);
+    }
+    roof_text_fold(out, line, 2);
+    roof_text_put(out, "\n");
+}
+
 static void put_text(struct roof_text *out, const struct roof_engine *e)
 {
     roof_text_printf(out, "\n  %-15s %-13s %-12s %s\n", "format", "weights", "activations",
@@ -216,6 +228,9 @@ static void put_text(struct roof_text *out, const struct roof_engine *e)
     roof_text_put(out, "\nscript\n");
     for (size_t i = 0; i < e->steps; i++) {
         put_step(out, &e->step[i]);
+    }
+    if (*e->models != NULL) {
+        put_models(out, e->models);
     }
     put_lines(out, "notes", e->notes);
     put_lines(out, "sources", e->sources);
@@ -396,6 +411,9 @@ static void put_json(struct roof_text *out, const struct roof_engine *e)
         roof_text_put(out, "}");
     }
     roof_text_put(out, "]");
+    if (*e->models != NULL) {
+        json_lines(out, "models", e->models);
+    }
     json_lines(out, "notes", e->notes);
     json_lines(out, "sources", e->sources);
     roof_text_put(out, "\n}\n");

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "model/quantization.h"
 #include "predict/calibration.h"
 #include "predict/pass.h"
 #include "predict/unexpected.h"
@@ -469,10 +470,13 @@ static void put_cache(struct roof_text *out, const struct roof_model_prediction 
     char detail[256];
     int64_t windowed = 0;
     int64_t crossed = 0;
+    int64_t cached = 0; /* layers with a cache of their own */
     const int64_t keys = roof_image_keys(&r->scenario, model);
     for (int64_t i = 0; i < model->layers; i++) {
         const struct roof_layer *const layer = &model->layer[model->layer_class[i]];
-        windowed += layer->windowed && !layer->no_attention && !layer->keyless && layer->ratio == 0;
+        const bool caches = !layer->no_attention && !layer->keyless;
+        cached += caches;
+        windowed += layer->windowed && caches && layer->ratio == 0;
         crossed += layer->crossed;
     }
     const int length =
@@ -480,8 +484,8 @@ static void put_cache(struct roof_text *out, const struct roof_model_prediction 
                  roof_format_quantity(token, r->kv_bytes_per_token, ROOF_UNIT_CAPACITY));
     if (windowed > 0) {
         snprintf(detail + length, sizeof detail - (size_t)length,
-                 "; %" PRId64 " of %" PRId64 " layers keep the last %" PRId64 " tokens", windowed,
-                 model->layers, model->window);
+                 "; %" PRId64 " of %" PRId64 " layers%s keep the last %" PRId64 " tokens", windowed,
+                 cached, cached < model->layers ? " with a cache" : "", model->window);
     }
     if (crossed > 0 && keys > 0) {
         snprintf(detail + length, sizeof detail - (size_t)length,
@@ -501,6 +505,7 @@ static void put_memory(struct roof_text *out, const struct roof_model_prediction
     char a[ROOF_QUANTITY_SIZE];
     char b[ROOF_QUANTITY_SIZE];
     char c[ROOF_QUANTITY_SIZE];
+    char states[ROOF_QUANTITY_SIZE + 16] = "";
     char detail[256];
     const double needed = r->weights_memory_bytes + r->kv_cache_bytes + r->activation_memory_bytes;
     if (isnan(r->memory_capacity_bytes)) {
@@ -514,10 +519,16 @@ static void put_memory(struct roof_text *out, const struct roof_model_prediction
                  r->devices > 1 ? ", on each device" : "");
     }
     put_line(out, "memory", roof_format_quantity(a, needed, ROOF_UNIT_CAPACITY), detail);
-    snprintf(detail, sizeof detail, "weights %s, KV cache %s, activations %s",
+    const bool stateful = r->state_bytes > 0;
+    if (stateful) {
+        snprintf(states, sizeof states, ", states %s",
+                 roof_format_quantity(a, r->state_bytes, ROOF_UNIT_CAPACITY));
+    }
+    snprintf(detail, sizeof detail, "weights %s, KV cache %s%s, activations %s",
              roof_format_quantity(a, r->weights_memory_bytes, ROOF_UNIT_CAPACITY),
-             roof_format_quantity(b, r->kv_cache_bytes, ROOF_UNIT_CAPACITY),
-             roof_format_quantity(c, r->activation_memory_bytes, ROOF_UNIT_CAPACITY));
+             roof_format_quantity(b, r->kv_cache_bytes - (stateful ? r->state_bytes : 0),
+                                  ROOF_UNIT_CAPACITY),
+             states, roof_format_quantity(c, r->activation_memory_bytes, ROOF_UNIT_CAPACITY));
     put_line(out, "", detail, "");
     put_cache(out, r);
     roof_model_report_host_memory(out, r);
@@ -581,6 +592,25 @@ bool roof_model_report_unquantized(const struct roof_model_prediction *model_pre
            roof_precision_bits(r->scenario.common.formats.weights) >= 16;
 }
 
+bool roof_model_report_readable(struct roof_text *out, const struct roof_model *model)
+{
+    const enum roof_status status = roof_quantization_check(model);
+    out->failed = out->failed || status == ROOF_MEMORY;
+    return status == ROOF_OK;
+}
+
+/* Notes that a checkpoint is quantised, and how its formats can be given. */
+static void put_unquantized(struct roof_text *out, const struct roof_model *model)
+{
+    const size_t from = out->length;
+    roof_text_printf(out, "  note: the checkpoint is quantised (%s)", model->quantization);
+    roof_text_put(out, roof_model_report_readable(out, model)
+                           ? "; --layout checkpoint predicts it as published\n"
+                           : " in a way that is not supported; give its formats with --layout NAME "
+                             "or --class\n");
+    roof_text_fold(out, from, 8);
+}
+
 /* Writes the assumptions, before the numbers that depend on them. */
 static void put_remarks(struct roof_text *out, const struct roof_model_prediction *r)
 {
@@ -592,10 +622,7 @@ static void put_remarks(struct roof_text *out, const struct roof_model_predictio
         any = true;
     }
     if (roof_model_report_unquantized(r)) {
-        roof_text_printf(out,
-                         "  note: the checkpoint is quantised (%s); --layout checkpoint predicts "
-                         "it as published\n",
-                         r->model->quantization);
+        put_unquantized(out, r->model);
         any = true;
     }
     roof_text_put(out, any ? "\n" : "");

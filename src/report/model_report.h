@@ -22,6 +22,9 @@ void roof_model_report_weights(struct roof_text *out, const struct roof_model *m
                                const struct roof_formats *formats);
 /** Tells whether the prediction leaves out the quantisation of the checkpoint. */
 bool roof_model_report_unquantized(const struct roof_model_prediction *model_prediction);
+/* Tells whether the formats in the quantisation of a model can be read. A lack of memory makes the
+ * text fail. */
+bool roof_model_report_readable(struct roof_text *out, const struct roof_model *model);
 /** Writes the formats: "weights fp8_e4m3, activations fp8_e4m3, out bf16, kv bf16". */
 void roof_model_report_formats(struct roof_text *out,
                                const struct roof_model_prediction *model_prediction);

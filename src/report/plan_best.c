@@ -74,10 +74,9 @@ static void put_bounds(struct roof_text *out, const struct roof_plan *plan,
 {
     char text[ROOF_UNEXPECTED_SIZE];
     const size_t line = out->length;
-    const char *const why =
-        plan->offload != ROOF_OFFLOAD_NONE
-            ? "prompts copy the host's weights over a link that was not measured"
-            : roof_unexpected_device(text, problem->hardware[plan->hardware]);
+    const char *const why = plan->offload != ROOF_OFFLOAD_NONE
+                                ? roof_unexpected_host(&problem->base)
+                                : roof_unexpected_device(text, problem->hardware[plan->hardware]);
     if (why != NULL) {
         roof_text_printf(out, "  expected:    -, %s", why);
         roof_text_fold(out, line, 15);
@@ -301,6 +300,19 @@ static void put_arrivals(struct roof_text *out, const struct roof_plan *plan)
                    "roofline simulate\n");
 }
 
+/* Names the engines that would have been considered, but do not run the model. */
+static void put_unable(struct roof_text *out, const struct roof_plan_problem *problem)
+{
+    const struct roof_engines *const engines = problem->engines;
+    const unsigned unable = roof_engines_measured(engines) & problem->unable;
+    for (size_t i = 0; i < engines->count && problem->by_measured; i++) {
+        if ((unable >> i & 1U) != 0) {
+            roof_text_printf(out, "  note:        %s does not run %s\n", engines->engine[i].name,
+                             problem->model->architecture);
+        }
+    }
+}
+
 void roof_plan_put_notes(struct roof_text *out, const struct roof_plan *plan,
                          const struct roof_plan_problem *problem)
 {
@@ -314,8 +326,9 @@ void roof_plan_put_notes(struct roof_text *out, const struct roof_plan *plan,
     roof_plan_scenario(&s, plan, problem);
     (void)roof_scenario_resolve(&s, problem->model, NULL); /* as in the search */
     roof_used_by_scenario(&used, &s, hardware, plan->basis == ROOF_PLAN_EXPECTED);
-    used.members = (double)plan->devices; /* of the plans that it was preferred to */
+    used.rivals = (double)plan->devices;
     roof_plan_put_caveats(out, &used);
+    put_unable(out, problem);
     if (*hardware->architecture == '\0') {
         roof_text_printf(
             out,

@@ -244,7 +244,7 @@ static unsigned engines_left_out(const struct roof_plan_problem *problem)
             run |= usable ? roof_engines_run(problem->engines, i, device) : 0;
         }
     }
-    return run & ~problem->by;
+    return run & ~problem->by & ~problem->unable;
 }
 
 /* Tells whether a plan has limits beside the requests in flight. */

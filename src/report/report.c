@@ -475,6 +475,17 @@ static void put_time(struct roof_text *out, const struct roof_prediction *p)
          detail);
 }
 
+/* Writes the size of the state, for operators that keep one. */
+static void put_state(struct roof_text *out, const struct roof_prediction *p)
+{
+    char value[ROOF_QUANTITY_SIZE];
+    const double bytes = roof_sequence_state_bytes(p);
+    if (!isnan(bytes)) {
+        line(out, "state", roof_format_quantity(value, bytes, ROOF_UNIT_BYTES),
+             "for each sequence; it is read and written");
+    }
+}
+
 /* Writes the time on links, for collectives. */
 static void put_network(struct roof_text *out, const struct roof_prediction *p)
 {
@@ -649,6 +660,7 @@ void roof_report_text(struct roof_text *out, const struct roof_prediction *p,
     put_network(out, p);
     put_power(out, p);
     put_rates(out, p);
+    put_state(out, p);
     put_expected(out, p, b->tiling);
     if (b->apart != NULL) {
         put_apart(out, p, b->apart);

@@ -45,6 +45,7 @@ static const struct figure of_models[] = {{"time to first token", "ttft_ms"},
                                           {"  expected", "expected_bottleneck"},
                                           {"weights", "weights_memory_bytes"},
                                           {"KV cache", "kv_cache_bytes"},
+                                          {"  states in it", "state_bytes"},
                                           {"activations", "activation_memory_bytes"},
                                           {"memory capacity", "memory_capacity_bytes"},
                                           {"fits", "fits"}};

@@ -136,7 +136,9 @@ static void put_capacity(struct roof_text *out, const struct roof_simulation_row
             out, " (95%% interval: %s)",
             roof_format_range(range, row->max_rate_low, row->max_rate_high, ROOF_UNIT_NONE));
     }
-    if (strcmp(row->max_rate_limit, "saturation") == 0) {
+    if (row->max_rate_limit == NULL) {
+        roof_text_put(out, "; no rate misses a limit: simulate more requests\n");
+    } else if (strcmp(row->max_rate_limit, "saturation") == 0) {
         roof_text_put(out, "; above it, the engine is saturated\n");
     } else {
         roof_text_printf(out, "; above it, %s is too long\n", row->max_rate_limit);

@@ -108,7 +108,7 @@ static void put_memory(struct roof_text *out, const struct roof_model_prediction
     roof_markdown_put_quantity(out, r->weights_memory_bytes, ROOF_UNIT_CAPACITY);
     roof_text_put(out, " of weights, ");
     roof_markdown_put_quantity(out, r->kv_cache_bytes, ROOF_UNIT_CAPACITY);
-    roof_text_put(out, " of KV cache, ");
+    roof_text_put(out, r->state_bytes > 0 ? " of KV cache and states, " : " of KV cache, ");
     roof_markdown_put_quantity(out, r->activation_memory_bytes, ROOF_UNIT_CAPACITY);
     roof_text_put(out, " of activations");
     if (r->fits == ROOF_FIT_UNKNOWN) {

@@ -160,7 +160,8 @@ enum roof_status roof_capacity_find(struct roof_capacity *out,
     TRY(bisect(&s, FINE_RATIO, error));
     out->rate = s.low.rate;
     out->limit = s.high.limit;
-    if (out->rate > 0) {
+    out->open = s.high.rate == 0;
+    if (out->rate > 0 && !out->open) {
         put_interval(out, &s);
     }
     return ROOF_OK;

@@ -9,9 +9,12 @@ struct roof_capacity {
     double rate; /* requests per second; 0: even a request that runs alone misses a limit */
     double low;  /* its 95 % confidence interval; NAN: unknown */
     double high;
-    int limit;                 /* the limit that a higher rate misses (enum roof_latency), or
-                                  ROOF_LATENCY_COUNT: the engine is saturated */
-    int runs;                  /* number of simulations in the search */
+    int limit; /* the limit that a higher rate misses (enum roof_latency), or ROOF_LATENCY_COUNT:
+                  the engine is saturated */
+    bool
+        open; /* no rate up to ROOF_RATE_MAX misses a limit, as with few requests; `limit` is unused
+               */
+    int runs; /* number of simulations in the search */
     struct roof_simulation at; /* the simulation at that rate */
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A scheduler is opened and freed. */
+/* Opens and frees schedulers. */
 #include <stdlib.h>
 
 #include "base/base.h"

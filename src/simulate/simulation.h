@@ -41,10 +41,11 @@ struct roof_simulation_inputs {
     const struct roof_arrivals *arrivals;     /* random requests; NULL with a trace */
     const struct roof_arrival *trace;         /* requests in memory; NULL: there are none */
     const struct roof_request_source *source; /* NULL: no requests are read during the simulation */
-    double trace_rate;                        /* arrivals per second of a trace, as it is */
-    double trace_scale;                       /* factor of its times; 0: 1 */
-    uint64_t requests;                        /* number of requests */
-    uint64_t concurrency;                     /* closed loop: requests in flight; 0: an open loop */
+    double trace_rate;    /* arrivals per second of a trace, as it is; 0: no rate was
+                             given, so its times are kept */
+    double trace_scale;   /* factor of its times; 0: 1 */
+    uint64_t requests;    /* number of requests */
+    uint64_t concurrency; /* closed loop: requests in flight; 0: an open loop */
     uint64_t seed;
     double warm_up; /* fraction of the requests, from the first one on, that is not measured */
     struct roof_latency_limit limit[ROOF_LATENCY_COUNT];

@@ -32,7 +32,8 @@ struct roof_simulation_row {
     double max_rate_low;
     double max_rate_high;
     double max_rate_factor;                   /* that rate / the rate of the trace; NAN: no trace */
-    const char *max_rate_limit;               /* the latency whose limit a higher rate misses */
+    const char *max_rate_limit;               /* the latency whose limit a higher rate misses;
+                                                 NULL: no rate misses one */
     struct roof_raise raise[ROOF_RAISES_MAX]; /* changes that would raise the greatest rate */
     size_t raises;
     bool measured; /* the trace has measured times */

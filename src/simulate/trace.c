@@ -32,7 +32,7 @@ static enum roof_status scan(struct scan *out, struct roof_request_trace *t, uin
                              struct roof_error *error)
 {
     bool more = true;
-    double last_s = 0;
+    double latest_s = 0;
     struct roof_traced request;
     *out = (struct scan){.unordered = 0};
     while (t->count < most) {
@@ -48,14 +48,14 @@ static enum roof_status scan(struct scan *out, struct roof_request_trace *t, uin
         }
         t->first_s = t->count == 0 || request.time_s < t->first_s ? request.time_s : t->first_s;
         t->last_s = request.time_s;
-        last_s = t->count == 0 || request.time_s > last_s ? request.time_s : last_s;
+        latest_s = t->count == 0 || request.time_s > latest_s ? request.time_s : latest_s;
         t->mean_prompt += (double)request.prompt;
         t->mean_generate += (double)request.generate;
         t->id_count += request.id_count;
         out->measured = out->measured || !isnan(request.measured[ROOF_LATENCY_E2E]);
         t->count++;
     }
-    t->span_s = last_s - t->first_s;
+    t->span_s = latest_s - t->first_s;
     t->empty = roof_trace_reader_empty(t->reader);
     t->users = roof_trace_reader_users(t->reader);
     t->mean_prompt /= (double)t->count;

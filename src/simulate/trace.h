@@ -20,7 +20,7 @@ struct roof_request_trace {
     size_t empty;  /* number of requests without tokens, which are left out */
     int64_t users; /* constant number of requests in flight, so that times are ignored; 0: the times
                       are used */
-    double span_s; /* time of the last request */
+    double span_s; /* seconds from the first to the last arrival */
     double mean_prompt;
     double mean_generate;
     /* Private: */

@@ -50,6 +50,7 @@ class Device:
         self.link, self.network = figure("link_gb_s", GIGA), figure("network_gb_s", GIGA)
         self.peer = figure("peer_link_gb_s", GIGA)
         self.bridge, self.bridged = figure("bridge_gb_s", GIGA), figure("bridge_devices") or 0
+        self.places = (self.bridged, self.node)
         self.link_latency = figure("link_latency_us", MICRO) or Fraction(0)
         self.network_latency = figure("network_latency_us", MICRO) or Fraction(0)
 

@@ -590,9 +590,9 @@ def check_split(m, s):
 class Graph:
     """The operators of one pipeline stage, as (count, Node)."""
 
-    def __init__(self, m, s, f, stage, device_node, layers):
+    def __init__(self, m, s, f, stage, places, layers):
         self.m, self.s, self.f, self.nodes = m, s, f, {}
-        self.device_node, self.stage = device_node, stage
+        self.places, self.stage = places, stage
         b, others = s.sequences(s.batch), s.sequences(s.others) if s.others else 0
         self.whole = b * s.new + others * (s.chunk if others else 0)
         self.b, self.others = ceil_div(b, s.groups), ceil_div(others, s.groups)
@@ -831,8 +831,8 @@ class Graph:
 
     def link_group(self, kind):
         """How many consecutive devices the widest group of a kind lies within: `size` while each
-        is inside one node, else more than a node."""
-        t, node = self.s.tp, self.device_node
+        is on one bridge and inside one node, else more than a bridge or a node has."""
+        t = self.s.tp
         stage = t * self.s.groups
         if kind == "tensor":
             starts, size = range(self.stage * stage, (self.stage + 1) * stage, t), t
@@ -840,9 +840,11 @@ class Graph:
             starts, size = [self.stage * stage], stage
         else:
             starts, size = range(self.stage * stage, (self.stage + 1) * stage), stage + 1
-        if node is None or all(a // node == (a + size - 1) // node for a in starts):
-            return min(size, node) if node else size
-        return max(size, node + 1)
+        within = size
+        for place in self.places:
+            if place and any(a // place != (a + size - 1) // place for a in starts):
+                within = max(within, place + 1)
+        return within
 
     def collective(self, name, op, elements, devices, fmt, within="tensor"):
         within = {"send": "send", "all-to-all": "stage"}.get(op, within)
@@ -1558,7 +1560,7 @@ def predict_own(m, s, asked, device, f, sparse):
         without.pop(key, None)
     s = Scenario(m, without)
     last = [len(m.layers) - 1]
-    graph = Predictor(m, s, f, s.pp - 1, device.node, last)
+    graph = Predictor(m, s, f, s.pp - 1, device.places, last)
     one = operators.add_up([(count, p) for count, _, p in graph.predict(device, sparse)])
     wait = Fraction(str(asked.get("host_gap_us", 0))) / 10 ** 6
     waits = sum(count * len(p.get("parts", [p])) for count, _, p in graph.predict(device, sparse))
@@ -1610,7 +1612,7 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
     check_split(m, s)
     f = Formats(m, asked, classes or {}, layout)
     parts = stages(len(m.layers), s.pp)
-    graphs = [Graph(m, s, f, stage, device.node, layers) for stage, layers in enumerate(parts)]
+    graphs = [Graph(m, s, f, stage, device.places, layers) for stage, layers in enumerate(parts)]
     if sparse and s.phase != "encode" and not all(any(node.linear for node in graph.nodes)
                                                    for graph in graphs):
         raise Refused("sparse")
@@ -1734,7 +1736,7 @@ def widen(row, others):
 def parameters(m):
     """All of the model and those that a token uses."""
     f = Formats(m, {}, {}, None)
-    graph = Graph(m, Scenario(m, {"context": 1}), f, 0, None, range(len(m.layers)))
+    graph = Graph(m, Scenario(m, {"context": 1}), f, 0, (), range(len(m.layers)))
     total = active = Fraction(0)
     for node, count in graph.held():
         elements = count * sum(part[1] for part in node.own())

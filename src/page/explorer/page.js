@@ -152,7 +152,7 @@ function headline(p) {
 
 function memoryBar(p) {
   if (p.memory_capacity_bytes === undefined) return null;
-  const parts = [['weights', p.weights_memory_bytes, 'var(--c0)'], ['KV cache', p.kv_cache_bytes, 'var(--c2)'], ['activations', p.activation_memory_bytes, 'var(--c1)'], ['reserve', p.memory_reserve_bytes, 'var(--soft)']].filter(([, v]) => v > 0);
+  const parts = [['weights', p.weights_memory_bytes, 'var(--c0)'], ['KV cache', p.kv_cache_bytes - (p.state_bytes ?? 0), 'var(--c2)'], ['states', p.state_bytes ?? 0, 'var(--c3)'], ['activations', p.activation_memory_bytes, 'var(--c1)'], ['reserve', p.memory_reserve_bytes, 'var(--soft)']].filter(([, v]) => v > 0);
   const whole = Math.max(p.memory_capacity_bytes, parts.reduce((sum, [, v]) => sum + v, 0));
   const text = parts.map(([name, v]) => `${name} ${gib(v)}`).join(', ');
   return make('div', {}, make('div', { className: 'bar', role: 'img', 'aria-label': `Memory: ${text} of ${gib(p.memory_capacity_bytes)}` },

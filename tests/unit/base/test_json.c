@@ -1013,7 +1013,7 @@ static void test_python(void **state)
     (void)state;
     static const char text[] =
         "{\"NaN\": NaN, \"a\": [Infinity,\n -Infinity, 3], \"b\": \"NaN \\\" "
-        "Infinity\"}";
+        "Infinity\", \"n\\\"\": null, \"c\": [false, -1, null, NaN, true, null]}";
     struct roof_json *json = NULL;
     struct roof_error error = {0};
     assert_int_equal(roof_json_parse(&json, TEXT(text), "t.json", &error), ROOF_INVALID);
@@ -1025,6 +1025,16 @@ static void test_python(void **state)
     assert_true(roof_json_is_null(roof_json_get(root, "NaN")));
     assert_true(roof_json_is_null(first) && roof_json_is_null(second));
     assert_string_equal(roof_json_string(roof_json_get(root, "b")), "NaN \" Infinity");
+    assert_true(roof_json_is_python_word(roof_json_get(root, "NaN")));
+    assert_true(roof_json_is_python_word(first) && roof_json_is_python_word(second));
+    assert_false(roof_json_is_python_word(roof_json_next(second)));
+    assert_false(roof_json_is_python_word(roof_json_get(root, "n\"")));
+    char marks[8] = "";
+    for (const roof_json_value *item = roof_json_first(roof_json_get(root, "c")); item != NULL;
+         item = roof_json_next(item)) {
+        (void)strcat(marks, roof_json_is_python_word(item) ? "1" : "0");
+    }
+    assert_string_equal(marks, "000100");
     assert_int_equal(roof_json_error(json, roof_json_next(second), &error, "three"), ROOF_INVALID);
     assert_int_equal(error.line, 2);
     assert_int_equal(error.column, 13);

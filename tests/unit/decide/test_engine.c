@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <strings.h>
 
 #include "catalog/data.h"
 
@@ -29,6 +30,13 @@ static int free_engines(void **unused)
 static bool begins(const char *text, const char *with)
 {
     return strncmp(text, with, strlen(with)) == 0;
+}
+
+static struct roof_model *model(const char *id)
+{
+    struct roof_model *loaded = NULL;
+    assert_int_equal(roof_model_load(&loaded, id, NULL, NULL), ROOF_OK);
+    return loaded;
 }
 
 static unsigned bit_of(const char *engine)
@@ -443,13 +451,6 @@ static void test_prefix(void **state)
     roof_hardware_free(bare);
 }
 
-static struct roof_model *model(const char *id)
-{
-    struct roof_model *loaded = NULL;
-    assert_int_equal(roof_model_load(&loaded, id, NULL, NULL), ROOF_OK);
-    return loaded;
-}
-
 /* A config as NVIDIA ModelOpt publishes it in FP8. */
 static const char *const modelopt_fp8 =
     "{\"model_type\": \"llama\", \"hidden_size\": 4096, \"intermediate_size\": 14336, "
@@ -579,6 +580,76 @@ static void test_find(void **state)
     assert_non_null(strstr(error.message, "known: llama.cpp, sglang, torchao, trtllm, vllm"));
 }
 
+static unsigned runs(const char *architecture)
+{
+    struct roof_model *const m = model("llama-3-8b");
+    m->architecture = architecture;
+    const unsigned set = roof_engines_model(engines, m);
+    roof_model_free(m);
+    return set;
+}
+
+/* Each engine's list in order and without repetition. An engine without a list, torchao, may run
+ * all models; so may all engines if no list has the class, or none is named. */
+static void test_models(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < engines->count; i++) {
+        const char *const *m = engines->engine[i].models;
+        assert_true((*m == NULL) == (strcmp(engines->engine[i].id, "torchao") == 0));
+        for (; *m != NULL && m[1] != NULL; m++) {
+            assert_true(strcasecmp(m[0], m[1]) < 0);
+        }
+    }
+    const unsigned torchao = bit_of("torchao");
+    assert_int_equal(runs("JambaForCausalLM"), bit_of("vllm") | bit_of("llama.cpp") | torchao);
+    assert_int_equal(runs("MllamaForConditionalGeneration"),
+                     bit_of("sglang") | bit_of("trtllm") | torchao);
+    assert_int_equal(runs("MiniMaxM1ForCausalLM"), bit_of("llama.cpp") | torchao);
+    assert_int_equal(runs("LlamaForCausalLM"), (1U << engines->count) - 1);
+    assert_int_equal(runs("OwnForCausalLM"), ~0U);
+    assert_int_equal(runs(NULL), ~0U);
+}
+
+/* An error names the engines asked for, and those whose lists have the class. */
+static void test_check_model(void **state)
+{
+    (void)state;
+    struct roof_error error = {0};
+    struct roof_model *const m = model("jamba-1.5-mini");
+    const unsigned both = bit_of("trtllm") | bit_of("sglang");
+    assert_string_equal(m->architecture, "JambaForCausalLM");
+    assert_int_equal(roof_engines_check_model(engines, both, m, "emit", &error), ROOF_USAGE);
+    assert_non_null(strstr(error.message, "sglang, trtllm does not run JambaForCausalLM; engines "
+                                          "that do: llama.cpp, vllm"));
+    assert_int_equal(roof_engines_check_model(engines, both, m, "emit", NULL), ROOF_USAGE);
+    assert_int_equal(roof_engines_check_model(engines, both | bit_of("vllm"), m, "engine", &error),
+                     ROOF_OK);
+    assert_int_equal(roof_engines_check_model(engines, bit_of("torchao"), m, "engine", &error),
+                     ROOF_OK);
+    roof_model_free(m);
+}
+
+/* Some engine runs each built-in model. */
+static void test_built_in_models(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < roof_data_file_count; i++) {
+        const char *const path = roof_data_files[i].path;
+        if (!begins(path, "models/")) {
+            continue;
+        }
+        char id[64];
+        snprintf(id, sizeof id, "%.*s", (int)(strlen(path) - strlen("models/.json")),
+                 path + strlen("models/"));
+        struct roof_model *const m = model(id);
+        if (roof_engines_model(engines, m) == ~0U) {
+            fail_msg("no engine has %s of %s", m->architecture, id);
+        }
+        roof_model_free(m);
+    }
+}
+
 /* vLLM has larger defaults from 70 GiB on, but not on A100; SGLang has more with more memory. Only
  * vLLM computes the first token of a prefill copy again. */
 static void test_schedulers(void **state)
@@ -646,13 +717,15 @@ static void test_hosts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_unique),     cmocka_unit_test(test_files),
-        cmocka_unit_test(test_devices),    cmocka_unit_test(test_architectures),
-        cmocka_unit_test(test_known),      cmocka_unit_test(test_generations),
-        cmocka_unit_test(test_prefix),     cmocka_unit_test(test_use),
-        cmocka_unit_test(test_stored),     cmocka_unit_test(test_words),
-        cmocka_unit_test(test_splits),     cmocka_unit_test(test_find),
-        cmocka_unit_test(test_schedulers), cmocka_unit_test(test_hosts),
+        cmocka_unit_test(test_unique),          cmocka_unit_test(test_files),
+        cmocka_unit_test(test_devices),         cmocka_unit_test(test_architectures),
+        cmocka_unit_test(test_known),           cmocka_unit_test(test_generations),
+        cmocka_unit_test(test_prefix),          cmocka_unit_test(test_use),
+        cmocka_unit_test(test_stored),          cmocka_unit_test(test_words),
+        cmocka_unit_test(test_splits),          cmocka_unit_test(test_find),
+        cmocka_unit_test(test_models),          cmocka_unit_test(test_check_model),
+        cmocka_unit_test(test_built_in_models), cmocka_unit_test(test_schedulers),
+        cmocka_unit_test(test_hosts),
     };
     return cmocka_run_group_tests(tests, load_engines, free_engines);
 }

@@ -62,11 +62,61 @@ static void test_refused(void **state)
         {"\"head_map\": {\"a\": 1}", 13,
          "the key head_map is not known and may change the layers; remove it if it does not"},
         {"\"skip_layers\": [1, 2]", 16,
-         "the key skip_layers is not known and may change the layers; remove it if it does not"}};
+         "the key skip_layers is not known and may change the layers; remove it if it does not"},
+        {"\"num_query_groups\": 4", 21,
+         "num_query_groups must be num_key_value_heads, which is 8 (num_attention_heads) here"},
+        {"\"num_query_groups\": 4, \"num_key_value_heads\": 2", 21,
+         "num_query_groups must be num_key_value_heads, which is 2"}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct roof_error error;
         assert_null(with(cases[i].member, &error));
         assert_string_equal(error.message, cases[i].message);
+        assert_int_equal(error.line, 2);
+        assert_int_equal(error.column, cases[i].column);
+    }
+}
+
+/* Unknown keys whose names have the stem of a part that changes the work are refused. */
+static void test_stems(void **state)
+{
+    (void)state;
+    static const char *const members[] = {
+        "\"kv_sharing_group\": 2",   "\"use_mla\": true",        "\"recurrence\": 2",
+        "\"mtp_depth\": 1",          "\"value_residual\": true", "\"memory_tokens\": 16",
+        "\"qkv_bias\": true",        "\"ffn_multiplier\": 1.5",  "\"ffn_dim_multiplier\": 1.3",
+        "\"num_mem_recurrences\": 2"};
+    for (size_t i = 0; i < COUNT(members); i++) {
+        struct roof_error error;
+        assert_null(with(members[i], &error));
+        assert_non_null(strstr(error.message, "is not known and may change the layers"));
+    }
+}
+
+/* NaN and infinities are refused in keys that set a shape, at any depth: as null, they would mean
+ * the default of the class. */
+static void test_not_finite(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *member;
+        int column;
+        const char *begin;
+    } cases[] = {{"\"num_key_value_heads\": NaN", 24, "num_key_value_heads is NaN, which"},
+                 {"\"head_dim\": Infinity", 13, "head_dim is Infinity, which"},
+                 {"\"sliding_window\": -Infinity", 19, "sliding_window is -Infinity, which"},
+                 {"\"tie_word_embeddings\": NaN", 24, "tie_word_embeddings is NaN, which"},
+                 {"\"layer_types\": [NaN]", 17, "layer_types is NaN, which"},
+                 {"\"num_wonder_layers\": NaN", 22, "num_wonder_layers is NaN, which"},
+                 {"\"x\": null, \"use_cla\": NaN", 23, "use_cla is NaN, which"},
+                 {"\"quantization_config\": {\"quant_method\": \"awq\", \"bits\": NaN}", 56,
+                  "bits is NaN, which"},
+                 {"\"vision_config\": {\"depth\": NaN}", 28, "depth is NaN, which"}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_error error;
+        assert_null(with(cases[i].member, &error));
+        if (strncmp(error.message, cases[i].begin, strlen(cases[i].begin)) != 0) {
+            fail_msg("%s", error.message);
+        }
         assert_int_equal(error.line, 2);
         assert_int_equal(error.column, cases[i].column);
     }
@@ -95,6 +145,11 @@ static void test_passed_over(void **state)
                                           "\"time_step_limit\": Infinity",
                                           "\"mystery\": NaN",
                                           "\"mystery\": -Infinity",
+                                          "\"rope_theta\": NaN",
+                                          "\"rope_parameters\": {\"x_dim\": Infinity}",
+                                          "\"residual_multiplier\": 0.2",
+                                          "\"ssm_multipliers\": [1, 2]",
+                                          "\"num_query_groups\": 8",
                                           "\"router_aux_loss_coef\": 0.001"};
     for (size_t i = 0; i < COUNT(members); i++) {
         struct roof_error error;
@@ -176,6 +231,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_refused),      cmocka_unit_test(test_passed_over),
+        cmocka_unit_test(test_stems),        cmocka_unit_test(test_not_finite),
         cmocka_unit_test(test_noted),        cmocka_unit_test(test_root),
         cmocka_unit_test(test_every_config),
     };

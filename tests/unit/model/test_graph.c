@@ -54,7 +54,8 @@ static const struct roof_graph *build(const struct roof_model *m, struct roof_sc
     static struct roof_graph graph;
     struct roof_error error = {0};
     s = resolved(s, m);
-    if (roof_graph_build(&graph, m, &s, stage, node_size, &error) != ROOF_OK) {
+    if (roof_graph_build(&graph, m, &s, stage, (struct roof_places){.node = node_size}, &error) !=
+        ROOF_OK) {
         fail_msg("%s", error.message);
     }
     return &graph;
@@ -598,7 +599,8 @@ static void test_options(void **state)
     none.common.formats.weights = ROOF_PRECISION_NVFP4;
     struct roof_graph refused;
     assert_int_equal(roof_scenario_resolve(&none, m, NULL), ROOF_OK);
-    assert_int_equal(roof_graph_build(&refused, m, &none, 0, 0, NULL), ROOF_USAGE);
+    assert_int_equal(roof_graph_build(&refused, m, &none, 0, (struct roof_places){0}, NULL),
+                     ROOF_USAGE);
     s.weight[ROOF_WEIGHT_DOWN] = ROOF_PRECISION_AUTO;
     /* So is what quantises the inputs of weights. */
     s.common.quantize_input = ROOF_QUANTIZE_DYNAMIC;
@@ -1562,7 +1564,7 @@ static void test_predictor(void **state)
                                       VECTOR("mlp_add", 1, ADD, 5, 64),
                                       NORM("final_norm", 1, 5, 64),
                                       GEMM("lm_head", 1, 5, 1000, 64)};
-    assert_int_equal(roof_graph_predictor(&graph, m, &s, 0, NULL), ROOF_OK);
+    assert_int_equal(roof_graph_predictor(&graph, m, &s, (struct roof_places){0}, NULL), ROOF_OK);
     HAS(&graph, module);
     /* Table and head are the model's; the cache is that of one layer. */
     assert_true(find(&graph, "embedding")->borrowed);
@@ -1575,7 +1577,8 @@ static void test_predictor(void **state)
     s.pp = 3;
     s.tp = 2;
     s = resolved(s, m);
-    assert_int_equal(roof_graph_predictor(&graph, m, &s, 5, NULL), ROOF_OK);
+    assert_int_equal(roof_graph_predictor(&graph, m, &s, (struct roof_places){.node = 5}, NULL),
+                     ROOF_OK);
     assert_false(find(&graph, "embedding")->borrowed);
     assert_true(find(&graph, "lm_head")->borrowed);
     assert_int_equal(find(&graph, "join_proj")->workload.shape.m, 2);  /* of 3 microbatches */
@@ -2172,7 +2175,7 @@ static void test_send(void **state)
         {2, 2, 0, 4, 3},                  /* from 0, 1 to 2, 3, two further */
         {2, 4, 1, 4, 5},                  /* from 2, 3 to 4, 5 */
         {2, 4, 2, 4, 3}, {2, 2, 0, 2, 3}, /* a stage fills a node */
-        {4, 2, 0, 2, 3}, {4, 2, 0, 8, 5},
+        {4, 2, 0, 2, 5}, {4, 2, 0, 8, 5},
         {8, 2, 0, 8, 9}, {2, 2, 0, 3, 4}, /* 1 goes to 3, 0 to 2 */
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -2196,6 +2199,43 @@ static void test_send(void **state)
     assert_int_equal(find(build(experts, s, 0, 4), "send")->workload.shape.within, 3);
     assert_int_equal(find(build(experts, s, 1, 4), "send")->workload.shape.within, 5);
     roof_model_free(experts);
+}
+
+/* Pairs of cards with a bridge: 1 sends to 2, which is on the next bridge. With a bridge of four, 2
+ * and 3 send to 4 and 5. */
+static void test_send_past_bridge(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(DENSE);
+    static const struct {
+        int64_t tp, pp, stage;
+        struct roof_places places;
+        int64_t within;
+    } cases[] = {
+        {1, 4, 0, {.bridge = 2, .node = 8}, 2},
+        {1, 4, 1, {.bridge = 2, .node = 8}, 3},
+        {1, 4, 2, {.bridge = 2}, 2},
+        {2, 2, 0, {.bridge = 2, .node = 8}, 3},
+        {2, 3, 0, {.bridge = 4, .node = 8}, 3},
+        {2, 3, 1, {.bridge = 4, .node = 8}, 5},
+        {1, 4, 1, {.bridge = 2, .node = 2}, 3},
+        {4, 3, 1, {.bridge = 4, .node = 8}, 9},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        static struct roof_graph graph;
+        struct roof_scenario s = asked(ROOF_PHASE_DECODE, 8, 50);
+        s.tp = cases[i].tp;
+        s.pp = cases[i].pp;
+        s = resolved(s, m);
+        assert_int_equal(roof_graph_build(&graph, m, &s, cases[i].stage, cases[i].places, NULL),
+                         ROOF_OK);
+        const int64_t within = find(&graph, "send")->workload.shape.within;
+        if (within != cases[i].within) {
+            fail_msg("case %zu: within %lld, expected %lld", i, (long long)within,
+                     (long long)cases[i].within);
+        }
+    }
+    roof_model_free(m);
 }
 
 /* Groups of neighbours that have devices of two nodes count as crossing: with three devices to a
@@ -3059,10 +3099,11 @@ static void test_full_graph(void **state)
     m->layer_classes = 50;
     struct roof_error error = {0};
     const struct roof_scenario s = resolved(asked(ROOF_PHASE_DECODE, 1, 10), m);
-    assert_int_equal(roof_graph_build(&graph, m, &s, 0, 0, &error), ROOF_USAGE);
+    assert_int_equal(roof_graph_build(&graph, m, &s, 0, (struct roof_places){0}, &error),
+                     ROOF_USAGE);
     assert_string_equal(error.message,
                         "the layers of tiny differ in too many ways: more than 160 operators");
-    assert_int_equal(roof_graph_build(&graph, m, &s, 0, 0, NULL), ROOF_USAGE);
+    assert_int_equal(roof_graph_build(&graph, m, &s, 0, (struct roof_places){0}, NULL), ROOF_USAGE);
     double total = 0;
     double active = 0;
     assert_int_equal(roof_model_parameters(&total, &active, m, &error), ROOF_USAGE);
@@ -3135,6 +3176,7 @@ int main(void)
         cmocka_unit_test(test_tensor_parallel_halves),
         cmocka_unit_test(test_pipeline),
         cmocka_unit_test(test_send),
+        cmocka_unit_test(test_send_past_bridge),
         cmocka_unit_test(test_groups_across_nodes),
         cmocka_unit_test(test_tied),
         cmocka_unit_test(test_formats),

@@ -71,7 +71,7 @@ static double resident(const struct roof_model *m)
     double bytes = 0;
     roof_scenario_init(&s);
     if (roof_scenario_resolve(&s, m, &error) != ROOF_OK ||
-        roof_graph_build(&graph, m, &s, 0, 0, &error) != ROOF_OK) {
+        roof_graph_build(&graph, m, &s, 0, (struct roof_places){0}, &error) != ROOF_OK) {
         fail_msg("%s: %s", m->id, error.message);
     }
     for (size_t i = 0; i < graph.count; i++) {
@@ -1008,6 +1008,20 @@ static void test_parts_refused(void **state)
          "quantization_config: a list of modules must be of strings"},
         {TENSORS("{\"a\":\n{\"targets\": [\"Linear\"], " FP8_WEIGHTS
                  "}, \"b\": {\"targets\": [\"Linear\"], " FP8_WEIGHTS ", " FP8_INPUTS "}}"),
+         "quantization_config: config_groups with such different input_activations are not"},
+        /* INT8 and FP8 inputs are as wide, but no kernel multiplies one by the other. */
+        {TENSORS("{\"a\": {\"targets\": [\"re:.*self_attn.*\"], \"weights\": " KIND(
+             "8", "float",
+             "null") ", \"input_activations\": " KIND("8", "float",
+                                                      "null") "}, "
+                                                              "\"b\":\n{\"targets\": "
+                                                              "[\"re:.*mlp.*\"], "
+                                                              "\"weights\": " KIND(
+                                                                  "8", "int",
+                                                                  "null") ", "
+                                                                          "\"input_activations\":"
+                                                                          " " KIND("8", "int",
+                                                                                   "null") "}}"),
          "quantization_config: config_groups with such different input_activations are not"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {

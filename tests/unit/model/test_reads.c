@@ -24,7 +24,8 @@ static const struct roof_graph *build(const struct roof_model *m, struct roof_sc
     static struct roof_graph graph;
     struct roof_error error = {0};
     return roof_scenario_resolve(&s, m, &error) == ROOF_OK &&
-                   roof_graph_build(&graph, m, &s, stage, 0, &error) == ROOF_OK
+                   roof_graph_build(&graph, m, &s, stage, (struct roof_places){0}, &error) ==
+                       ROOF_OK
                ? &graph
                : NULL;
 }

@@ -478,8 +478,8 @@ static void test_adapters(void **state)
     assert_near(encoder_parameters(m), 441550016 + 466416416 + 8 * 2 * wide, 0);
     assert_int_equal(m->tower.layers, 0);
     assert_string_equal(m->remarks[0],
-                        "the encoders of images and audio and the adapters for them are counted in "
-                        "memory only, because the config has no shapes of the encoders");
+                        "the encoders of images and audio, whose shapes the config lacks, and the "
+                        "adapters that only images and audio use are counted in memory only");
     roof_model_free(m);
 }
 
@@ -612,7 +612,13 @@ static void test_refused(void **state)
         {MODEL("qwen2_vl", "qwen2", QWEN2("\"mlp_ratio\": \"4\"")), "mlp_ratio must be a number"},
         {MODEL("llama4", "llama", SHUFFLED("[0.5]")), "pixel_shuffle_ratio must be a number"},
         {MODEL("internvl_chat", "llama", INTERNVIT("\"downsample_ratio\": true, ")),
-         "downsample_ratio must be a number"}};
+         "downsample_ratio must be a number"},
+        /* 500 layers with 208,007,000,000 parameters for each rank: 10^18 at a rank of 9615. */
+        {"{\"model_type\": \"phi4mm\", \"hidden_size\": 1000000, \"num_hidden_layers\": 500, "
+         "\"num_attention_heads\": 100, \"head_dim\": 1000000000, \"vocab_size\": 100, "
+         "\"num_key_value_heads\": 4, \"intermediate_size\": 1000000, \"full_attn_mod\": 1, "
+         "\"embd_layer\": {\"a\": 1}, \"vision_lora\": {\"r\": 1000000}}",
+         "r must be an integer from 0 to 9615"}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct roof_model *model = NULL;
         struct roof_error error = {0};

@@ -1662,7 +1662,8 @@ static double slowest_of(const struct roof_model *m, struct roof_scenario s, int
     s.common.shape.batch = batch;
     for (int64_t stage = 0; stage < s.pp; stage++) {
         double time = 0;
-        assert_int_equal(roof_graph_build(&graph, m, &s, stage, 2, NULL), ROOF_OK);
+        assert_int_equal(
+            roof_graph_build(&graph, m, &s, stage, (struct roof_places){.node = 2}, NULL), ROOF_OK);
         for (size_t k = 0; k < graph.count; k++) {
             struct roof_prediction p;
             assert_int_equal(roof_predict(&p, &graph.node[k].workload, h, NULL), ROOF_OK);
@@ -1700,7 +1701,8 @@ static void test_pipeline(void **state)
                     double most = 0;
                     double resident = 0;
                     for (int64_t stage = 0; stage < pp; stage++) {
-                        assert_int_equal(roof_graph_build(&graph, m, &done, stage, 2, NULL),
+                        assert_int_equal(roof_graph_build(&graph, m, &done, stage,
+                                                          (struct roof_places){.node = 2}, NULL),
                                          ROOF_OK);
                         double time = 0;
                         double weights = 0;

@@ -49,7 +49,8 @@ static void test_repeats_by_hand(void **state)
         struct roof_scenario s;
         assert_true(split(&s, m, &from, cases[c].tp, 1, cases[c].pp));
         for (int64_t i = 0; i < cases[c].pp; i++) {
-            if (roof_stage_repeats(m, &s, i, cases[c].node_size) != (cases[c].repeats[i] == 'y')) {
+            if (roof_stage_repeats(m, &s, i, (struct roof_places){.node = cases[c].node_size}) !=
+                (cases[c].repeats[i] == 'y')) {
                 fail_msg("case %zu, stage %d", c, (int)i);
             }
         }
@@ -72,6 +73,7 @@ static void are_equal(const struct roof_graph *a, const struct roof_graph *b)
 /* A stage that repeats has the graph of the one before. */
 static void test_repeated_graphs(void **state)
 {
+    static const struct roof_places node = {.node = 8};
     static struct roof_graph graph[2];
     int repeated = 0;
     (void)state;
@@ -82,10 +84,11 @@ static void test_repeated_graphs(void **state)
         struct roof_scenario s;
         const bool valid = split(&s, m, &from, (int64_t)1 << n % 3, 1 + n / 3 % 2, 1 + n / 6);
         for (int64_t stage = 1; valid && stage < s.pp; stage++) {
-            if (roof_stage_repeats(m, &s, stage, 8)) {
+            if (roof_stage_repeats(m, &s, stage, node)) {
                 repeated++;
-                assert_int_equal(roof_graph_build(&graph[0], m, &s, stage - 1, 8, NULL), ROOF_OK);
-                assert_int_equal(roof_graph_build(&graph[1], m, &s, stage, 8, NULL), ROOF_OK);
+                assert_int_equal(roof_graph_build(&graph[0], m, &s, stage - 1, node, NULL),
+                                 ROOF_OK);
+                assert_int_equal(roof_graph_build(&graph[1], m, &s, stage, node, NULL), ROOF_OK);
                 are_equal(&graph[0], &graph[1]);
             }
         }

@@ -1580,7 +1580,7 @@ static void test_every_operator(void **unused)
                 const struct roof_input *const input = &roof_dimensions[row->dims[d]];
                 expect(&text, input->option);
                 if (as_json == 0) {
-                    expect(&text, input->help);
+                    expect(&text, roof_dimension_help((enum roof_operator)op, row->dims[d]));
                 }
             }
             if (as_json == 1) {
@@ -1591,6 +1591,8 @@ static void test_every_operator(void **unused)
     roof_text_clear(&text);
     roof_report_operator(&text, false, ROOF_OPERATOR_GEMM);
     expect(&text, " -m -n -k [--batch]\n"); /* what must be given, what may be */
+    roof_report_operator(&text, false, ROOF_OPERATOR_SSD);
+    expect(&text, "groups of heads that share B and C"); /* not KV heads */
     roof_text_free(&text);
 }
 

@@ -977,6 +977,7 @@ static void same_ideal(const struct roof_model_prediction *a, const struct roof_
                                      I(total.attainable_flops_per_s),
                                      I(weights_memory_bytes),
                                      I(kv_cache_bytes),
+                                     I(state_bytes),
                                      I(memory_capacity_bytes),
                                      I(activation_memory_bytes),
                                      I(memory_reserve_bytes),

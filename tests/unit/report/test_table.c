@@ -115,7 +115,7 @@ static void test_columns_of_models(void **unused)
         "expected_bottleneck,expected_basis,expected_near_fraction,expected_step_ms,expected_ttft_"
         "ms,expected_tpot_ms,"
         "expected_e2e_ms,"
-        "expected_tokens_per_s,expected_tokens_per_s_per_user,least_time_us\n";
+        "expected_tokens_per_s,expected_tokens_per_s_per_user,least_time_us,state_bytes\n";
     for (size_t i = 0; i < COUNT(outputs); i++) {
         struct roof_table table;
         struct roof_text text = ROOF_TEXT_INIT;
