@@ -584,15 +584,13 @@ static const struct roof_input inputs[(int)ROOF_INPUT_COUNT - (int)ROOF_DIM_COUN
                          "Kubernetes manifest",
                  .of = ROOF_OF_MODELS,
                  .commands = ROOF_COMMAND_RECOMMEND},
-    ROW(RATE) =
-        {.option = "rate",
-         .kind = ROOF_INPUT_TEXT,
-         .value = "RATE",
-         .help =
-             "requests that arrive per second, over all copies (0.6); with --trace its times are "
-             "scaled; max: the most that keeps --max-ttft and the like",
-         .of = ROOF_OF_MODELS,
-         .commands = SERVED(ROOF_COMMAND_RECOMMEND)},
+    ROW(RATE) = {.option = "rate",
+                 .kind = ROOF_INPUT_TEXT,
+                 .value = "RATE",
+                 .help = "requests per second, over all copies (0.6); scales --trace; max: the "
+                         "most within the limits",
+                 .of = ROOF_OF_MODELS,
+                 .commands = SERVED(ROOF_COMMAND_RECOMMEND)},
     ROW(RATE_TRACE) =
         {.option = "rate-trace",
          .kind = ROOF_INPUT_TEXT,
