@@ -525,7 +525,8 @@ static enum roof_status parse_time(double *out_s, const char *text, const char *
     if (plain_number(&value, text, &end)) {
         for (size_t i = 0; i < COUNT(times); i++) {
             const double seconds = value / times[i].divisor;
-            const bool valid = (seconds >= TIME_MIN && seconds <= TIME_MAX) || (none && value == 0);
+            const bool valid = (seconds >= TIME_MIN && seconds <= TIME_MAX) ||
+                               (none && value == 0 && !signbit(value));
             if (strcmp(end, times[i].name) == 0 && valid) {
                 *out_s = seconds;
                 return ROOF_OK;

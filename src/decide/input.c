@@ -686,8 +686,8 @@ static const struct roof_input inputs[(int)ROOF_INPUT_COUNT - (int)ROOF_DIM_COUN
                        .least = ROOF_STEP_SCALE_MIN,
                        .max = ROOF_STEP_SCALE_MAX,
                        .value = "X",
-                       .help = "factor by which estimates of kernels, not host times, are "
-                               "multiplied, fitted to a measured engine (default 1)",
+                       .help = "factor of the estimates of kernels, not of host times, from a "
+                               "measured engine (default 1)",
                        MODEL(common.step_scale),
                        .commands =
                            ALL & ~(unsigned)ROOF_COMMAND_PLOT & ~(unsigned)ROOF_COMMAND_LIST,
@@ -696,8 +696,8 @@ static const struct roof_input inputs[(int)ROOF_INPUT_COUNT - (int)ROOF_DIM_COUN
         {.option = "request-overhead",
          .kind = ROOF_INPUT_TEXT,
          .value = "TIME",
-         .help = "host time of a request before the engine sees it, such as 5ms or 0s (default: "
-                 "the request time of --host-time; 0s without a stack)",
+         .help = "host time of a request before the engine sees it (default: the request time of "
+                 "--host-time)",
          .of = ROOF_OF_MODELS,
          .commands = SERVED(ROOF_COMMAND_RECOMMEND),
          .group = ROOF_GROUP_EXPECTED},
