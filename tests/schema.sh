@@ -209,6 +209,8 @@ printf 'model,batch,prompt,generate,tpot_ms,tokens_per_s\nllama-3-8b,8,100,10,20
 each compared compare serving.csv
 printf 'model,batch,tpot_ms\nllama-3-8b,1,200\nllama-3-8b,2,210\nllama-3-8b,4,300\n' > steps.csv
 one comparison compare steps.csv --fit scale
+printf 'model,context,batch,tpot_ms\nllama-3-8b,1024,1,8.4\nllama-3-8b,1024,8,8.8\nllama-3-8b,1024,64,12.5\nllama-3-8b,1024,128,16.6\n' > hosted.csv
+one comparison compare hosted.csv -H h100-sxm -p bf16 --fit scale
 one losses compare serving.csv --below 99%
 one losses compare measured.csv --below 99%
 

@@ -417,7 +417,7 @@ static enum roof_status finish(struct comparing *c, const struct roof_comparison
     } else if (!c->in.rows) {
         struct roof_scale_fit fit;
         if (c->in.fits) {
-            TRY(roof_scale_fit(&fit, c->value, c->values, error));
+            TRY(roof_scale_fit(&fit, c->value, c->values, c->again, error));
         }
         if (c->told > 0 && c->told <= LINES_MAX) {
             roof_report_compared_heading(&c->text);
@@ -467,6 +467,9 @@ enum roof_status roof_ask_compare(struct roof_asking *a, struct roof_error *erro
     roof_text_free(&c.text);
     roof_text_free(&c.lost);
     free(c.row);
+    for (size_t i = 0; i < c.values; i++) {
+        roof_scale_row_free(&c.value[i]);
+    }
     free(c.value);
     free(c.again);
     roof_known_free(&c.known);

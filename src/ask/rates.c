@@ -26,7 +26,11 @@ static enum roof_status check_inputs(const struct roof_plan_inputs *inputs,
         ROOF_INPUT_EXPLAIN,  ROOF_INPUT_CONCURRENCY, ROOF_INPUT_MIN_TOKENS_PER_S,
         ROOF_INPUT_MAX_COST, ROOF_INPUT_MAX_POWER,   ROOF_INPUT_DP,
         ROOF_DIM_BATCH,      ROOF_INPUT_PP,          ROOF_INPUT_OFFLOADED};
+    static const size_t scaled[] = {ROOF_INPUT_STEP_SCALE};
     TRY(roof_asking_refuse(a, others, COUNT(others), ROOF_KEY("rate"), error));
+    if (inputs->ranking == ROOF_RANKING_IDEAL) { /* lower bounds have no scale */
+        TRY(roof_asking_refuse(a, scaled, COUNT(scaled), ROOF_KEY("by") " ideal", error));
+    }
     if (roof_asking_has(a, ROOF_INPUT_RATE) && roof_asking_has(a, ROOF_INPUT_RATE_TRACE)) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("rate") " and " ROOF_KEY(

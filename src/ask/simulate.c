@@ -117,20 +117,40 @@ static enum roof_status simulate_greatest(struct roof_simulation *result, struct
     return roof_simulate(result, &in->inputs, error);
 }
 
+static enum roof_status rescale(void *context, struct roof_simulation_inputs *inputs, double scale,
+                                struct roof_error *error)
+{
+    struct roof_deployments *const deployments = context;
+    TRY(roof_deployment_rescale(&deployments->copy, scale, error));
+    roof_deployments_use(inputs, deployments);
+    return ROOF_OK;
+}
+
+/* Fits the step scale and the request overhead to the trace. The search begins at the overhead of
+ * the engine. As with --request-overhead, no part of it is handled one request at a time. */
+static enum roof_status fit(struct simulate_input *in, struct roof_deployments *deployments,
+                            struct roof_error *error)
+{
+    double scale = in->scenario.common.step_scale;
+    in->row.fitted = true;
+    in->row.fit_used = roof_fit_part(in->inputs.requests);
+    in->inputs.limits.engine_overhead = false;
+    in->inputs.limits.front_s = 0;
+    return roof_fit_find(&scale, &in->inputs, &in->trace, rescale, deployments, error);
+}
+
 /* Simulates the rate of the question, or the greatest one within the limits. */
 static enum roof_status run(struct roof_simulation *result, struct simulate_input *in,
-                            const struct roof_deployments *deployments, const struct roof_asking *a,
+                            struct roof_deployments *deployments, const struct roof_asking *a,
                             struct roof_error *error)
 {
     struct roof_capacity found;
     in->row.max_rate = in->row.max_rate_low = in->row.max_rate_high = ROOF_UNKNOWN;
     in->row.max_rate_factor = ROOF_UNKNOWN;
     if (in->fits) {
-        in->row.fitted = true;
-        in->row.fit_used = roof_fit_part(in->inputs.requests);
-        TRY(roof_fit_find(&in->inputs, &in->trace, error));
+        TRY(fit(in, deployments, error));
     }
-    in->row.step_scale = in->inputs.limits.scale;
+    in->row.step_scale = deployments->copy.scenario.common.step_scale;
     in->row.request_overhead_s = in->inputs.limits.overhead_s;
     if (!in->capacity) {
         in->timeline = (struct roof_timeline){0}; /* excludes the simulations of a fit */

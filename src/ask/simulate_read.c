@@ -17,8 +17,6 @@
 #define COPIES_MAX 1024
 #define HASH_TOKENS_DEFAULT 512
 #define WARM_UP_DEFAULT 0.2
-#define SCALE_MIN 1e-3
-#define SCALE_MAX 1e3
 #define SPLIT_MAX 1000000
 
 /* Returns true if the question has a limit on a latency. */
@@ -266,13 +264,12 @@ static enum roof_status read_scheduler(struct simulate_input *in, const struct r
     struct roof_scheduler_limits *const limits = &in->inputs.limits;
     const char *const overhead = a->question->value[ROOF_INPUT_REQUEST_OVERHEAD];
     in->row.max_num_seqs = SEQUENCES_DEFAULT;
-    limits->scale = 1;
     limits->engine_overhead = overhead == NULL;
     limits->halt = roof_asking_halt(a);
     TRY(roof_read_integer(&in->row.max_num_seqs, a->question, ROOF_INPUT_MAX_NUM_SEQS, error));
-    TRY(read_number(&limits->scale, a, ROOF_INPUT_STEP_SCALE, SCALE_MIN, SCALE_MAX, error));
     if (overhead != NULL) {
-        TRY(roof_parse_time(&limits->overhead_s, overhead, ROOF_KEY("request_overhead"), error));
+        TRY(roof_parse_time_or_none(&limits->overhead_s, overhead, ROOF_KEY("request_overhead"),
+                                    error));
     }
     TRY(roof_read_integer(&limits->interval, a->question, ROOF_INPUT_RECV_INTERVAL, error));
     limits->sequences = in->row.max_num_seqs;
@@ -407,9 +404,7 @@ static enum roof_status read_scenario(struct simulate_input *in, const struct ro
     struct roof_question single;
     roof_question_borrow(&single, a->question);
     single.value[ROOF_INPUT_PROMPT] = single.value[ROOF_INPUT_GENERATE] = NULL;
-    TRY(roof_read_scenario(&in->scenario, &single, error));
-    in->scenario.common.step_scale = 1; /* the scheduler scales its steps */
-    return ROOF_OK;
+    return roof_read_scenario(&in->scenario, &single, error);
 }
 
 static enum roof_status read_rows(struct simulate_input *in, const struct roof_asking *a,
@@ -419,8 +414,12 @@ static enum roof_status read_rows(struct simulate_input *in, const struct roof_a
     int64_t ideal = 1;
     TRY(roof_read_choice(&rows, a->question, ROOF_INPUT_ROWS, error));
     if (roof_asking_has(a, ROOF_INPUT_BY)) {
+        static const size_t scaled[] = {ROOF_INPUT_STEP_SCALE, ROOF_INPUT_FIT};
         TRY(roof_read_choice(&ideal, a->question, ROOF_INPUT_BY, error));
         in->bound = ideal == 0;
+        if (in->bound) { /* lower bounds have no scale */
+            TRY(roof_asking_refuse(a, scaled, COUNT(scaled), ROOF_KEY("by") " ideal", error));
+        }
     }
     in->requests = rows == 1;
     in->moments = rows == 2;

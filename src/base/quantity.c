@@ -523,24 +523,39 @@ bool roof_is_time_unit(const char *text)
     return i < COUNT(times);
 }
 
-enum roof_status roof_parse_time(double *out_s, const char *text, const char *what,
-                                 struct roof_error *error)
+/* Reads a time; `none` allows 0. */
+static enum roof_status parse_time(double *out_s, const char *text, const char *what, bool none,
+                                   struct roof_error *error)
 {
     double value = 0;
     const char *end = text;
     if (plain_number(&value, text, &end)) {
         for (size_t i = 0; i < COUNT(times); i++) {
             const double seconds = value / times[i].divisor;
-            if (strcmp(end, times[i].name) == 0 && seconds >= TIME_MIN && seconds <= TIME_MAX) {
+            const bool valid = (seconds >= TIME_MIN && seconds <= TIME_MAX) ||
+                               (none && value == 0 && !signbit(value));
+            if (strcmp(end, times[i].name) == 0 && valid) {
                 *out_s = seconds;
                 return ROOF_OK;
             }
         }
     }
     return roof_error_set(error, ROOF_USAGE,
-                          "%s must be a time from 1e-12 to 1e9 s with its unit (ns, us, ms or s) "
+                          "%s must be %sa time from 1e-12 to 1e9 s with its unit (ns, us, ms or s) "
                           "such as 83us, not '%s'",
-                          what, text);
+                          what, none ? "0s or " : "", text);
+}
+
+enum roof_status roof_parse_time(double *out_s, const char *text, const char *what,
+                                 struct roof_error *error)
+{
+    return parse_time(out_s, text, what, false, error);
+}
+
+enum roof_status roof_parse_time_or_none(double *out_s, const char *text, const char *what,
+                                         struct roof_error *error)
+{
+    return parse_time(out_s, text, what, true, error);
 }
 
 enum roof_status roof_parse_rate(double *out, enum roof_unit *unit, const char *text,

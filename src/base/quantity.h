@@ -104,6 +104,9 @@ bool roof_is_time_unit(const char *text);
 /** Reads a time with its unit (ns, us, ms, s), 1e-12 to 1e9 s; the result is in seconds. */
 enum roof_status roof_parse_time(double *out_s, const char *text, const char *what,
                                  struct roof_error *error);
+/** Reads a time that may also be 0, as "0s". */
+enum roof_status roof_parse_time_or_none(double *out_s, const char *text, const char *what,
+                                         struct roof_error *error);
 /** Reads a rate from 1 to 1e24 with its unit: FLOPS, FLOP/s, OPS or B/s with a prefix k to P; the
  * result is in FLOP/s or byte/s, and *unit is ROOF_UNIT_TFLOPS or ROOF_UNIT_GB_PER_S. */
 enum roof_status roof_parse_rate(double *out, enum roof_unit *unit, const char *text,

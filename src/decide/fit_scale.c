@@ -2,33 +2,41 @@
 #include "decide/fit_scale.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/base.h"
+#include "decide/read.h"
 
 /*
- * A value m is taken as s x + h p, with x expected and p passes. The relative errors
- * s x / m + h p / m - 1 have the least sum of squares where, with u = x / m and v = p / m,
+ * A value m is taken as c + s (x - c) + h p, with x expected, c its host time of the engine and p
+ * passes. The relative errors s u + h v - t have the least sum of squares, where u = (x - c) / m,
+ * v = p / m and t = 1 - c / m, for
  *
- *     s Suu + h Suv = Su
- *     s Suv + h Svv = Sv
+ *     s Suu + h Suv = Sut
+ *     s Suv + h Svv = Svt
  *
  * The sums without one row are those of all rows less its own terms.
  */
 struct sums {
-    double u, v, uu, uv, vv;
+    double ut, vt, uu, uv, vv;
 };
 
 /* Adds a row, or takes it away (-1). */
 static void add(struct sums *s, const struct roof_scale_row *row, double times)
 {
-    const double u = row->expected_s / row->measured_s;
+    const double u = (row->expected_s - row->host_s) / row->measured_s;
     const double v = row->passes / row->measured_s;
-    s->u += times * u;
-    s->v += times * v;
+    const double t = 1 - row->host_s / row->measured_s;
+    s->ut += times * u * t;
+    s->vt += times * v * t;
     s->uu += times * u * u;
     s->uv += times * u * v;
     s->vv += times * v * v;
 }
+
+/* A shorter host time is none. */
+#define LEAST_S 1e-9
 
 /* The two numbers of a fit. */
 struct numbers {
@@ -36,19 +44,34 @@ struct numbers {
     double host_s;
 };
 
-/* A fit with a host time that is negative, or cannot be told from the factor, is one without. */
+static bool is_scale(double scale)
+{
+    return scale >= ROOF_STEP_SCALE_MIN && scale <= ROOF_STEP_SCALE_MAX;
+}
+
+/* A fit with a host time that is negative, or cannot be told from the factor, is one without. If no
+ * option has its factor, there is no fit. */
 static struct numbers solve(const struct sums *s, bool host)
 {
     const double determinant = s->uu * s->vv - s->uv * s->uv;
-    const double host_s = (s->uu * s->v - s->uv * s->u) / determinant;
-    const double scale = (s->u * s->vv - s->v * s->uv) / determinant;
-    const bool told = determinant > 1e-9 * s->uu * s->vv && host_s > 0 && scale > 0;
-    return host && told ? (struct numbers){scale, host_s} : (struct numbers){s->u / s->uu, 0};
+    const double host_s = (s->uu * s->vt - s->uv * s->ut) / determinant;
+    const double scale = (s->ut * s->vv - s->vt * s->uv) / determinant;
+    const bool told = determinant > 1e-9 * s->uu * s->vv && host_s >= LEAST_S && is_scale(scale);
+    if (host && told) {
+        return (struct numbers){scale, host_s};
+    }
+    const double alone = s->ut / s->uu;
+    return (struct numbers){is_scale(alone) ? alone : 1, 0};
 }
 
-static double error_of(const struct numbers *n, const struct roof_scale_row *row)
+static double time_of(const struct numbers *n, const struct roof_scale_row *row)
 {
-    return fabs((n->scale * row->expected_s + n->host_s * row->passes) / row->measured_s - 1);
+    return row->host_s + n->scale * (row->expected_s - row->host_s) + n->host_s * row->passes;
+}
+
+static double error_of(double time_s, const struct roof_scale_row *row)
+{
+    return fabs(time_s / row->measured_s - 1);
 }
 
 /* Returns the mean error of the rows, each by the fit of all others. */
@@ -60,62 +83,186 @@ static double left_out(const struct roof_scale_row *row, size_t count, const str
         struct sums others = *all;
         add(&others, &row[i], -1);
         const struct numbers n = solve(&others, host);
-        error += error_of(&n, &row[i]);
+        error += error_of(time_of(&n, &row[i]), &row[i]);
     }
     return error / (double)count;
 }
 
-/* Expected times grow linearly with the host time of a pass, so the number of passes is the growth
- * per second. */
+/* Predicts a model once more. */
+static enum roof_status predict(double *out_s, const struct roof_scaled *of,
+                                const struct roof_scenario *scenario,
+                                struct roof_model_prediction *room, struct roof_error *error)
+{
+    TRY(roof_predict_model(room, of->model, scenario, of->hardware, error));
+    *out_s = roof_compared_expected(room, of->which);
+    return ROOF_OK;
+}
+
+static enum roof_status predict_operator(double *out_s, const struct roof_scaled_operator *of,
+                                         double scale, struct roof_error *error)
+{
+    struct roof_prediction prediction;
+    struct roof_workload workload = of->workload;
+    workload.step_scale = scale;
+    TRY(roof_predict(&prediction, &workload, of->hardware, error));
+    *out_s = prediction.expected_s;
+    return ROOF_OK;
+}
+
+/* Keeps an operator, to predict it again. */
+static enum roof_status keep_operator(struct roof_scale_row *out, const struct roof_prediction *p,
+                                      struct roof_error *error)
+{
+    out->op = malloc(sizeof *out->op);
+    if (out->op == NULL) {
+        return roof_no_memory(error);
+    }
+    *out->op = (struct roof_scaled_operator){.workload = p->workload, .hardware = p->hardware};
+    return ROOF_OK;
+}
+
+/* Computes the mean error of the rows when they are predicted with two numbers as options. */
+static enum roof_status apply(double *out, const struct numbers *n,
+                              const struct roof_scale_row *row, size_t count,
+                              struct roof_model_prediction *room, struct roof_error *error)
+{
+    *out = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct roof_scaled *const model = row[i].model;
+        double time_s = time_of(n, &row[i]);
+        if (model != NULL) {
+            struct roof_scenario s = model->scenario;
+            s.common.step_scale = n->scale;
+            s.serial_s = n->host_s;
+            TRY(predict(&time_s, model, &s, room, error));
+        } else if (row[i].op != NULL) {
+            TRY(predict_operator(&time_s, row[i].op, n->scale, error));
+        }
+        *out += error_of(time_s, &row[i]) / (double)count;
+    }
+    return ROOF_OK;
+}
+
+/* --- rows ---------------------------------------------------------------------------------- */
+
+/* Finds the passes and the host time of a model. Expected times grow linearly with the host time of
+ * a pass, so the number of passes is the growth per second. */
+static enum roof_status find_parts(struct roof_scale_row *row, struct roof_model_prediction *room,
+                                   struct roof_error *error)
+{
+    struct roof_scenario s = row->model->scenario;
+    double longer_s = 0;
+    double kernels_s = 0;
+    s.serial_s = 1;
+    TRY(predict(&longer_s, row->model, &s, room, error));
+    s = row->model->scenario;
+    memset(s.host_time, 0, sizeof s.host_time);
+    TRY(predict(&kernels_s, row->model, &s, room, error));
+    row->passes = longer_s - row->expected_s;
+    row->host_s = row->expected_s - kernels_s;
+    return ROOF_OK;
+}
+
 enum roof_status roof_scale_row_of(struct roof_scale_row *out, const struct roof_compared *row,
                                    struct roof_model_prediction *room, struct roof_error *error)
 {
     *out = (struct roof_scale_row){.expected_s = row->expected_s, .measured_s = row->measured_s};
     if (row->model_prediction == NULL) {
-        return ROOF_OK;
+        return keep_operator(out, row->prediction, error);
     }
-    struct roof_scenario s = row->model_prediction->scenario;
-    if (s.serial_s > 0 || s.host_gap_s > 0 || s.common.step_scale != 1) {
+    const struct roof_scenario *const s = &row->model_prediction->scenario;
+    if (s->serial_s > 0 || s->host_gap_s > 0 || s->common.step_scale != 1) {
         return roof_error_set(error, ROOF_INVALID,
                               "line %d: a fit finds the factor and the host time itself: leave out "
                               "step_scale, serial_ms and host_gap_us",
                               row->line);
     }
-    s.serial_s = 1;
-    if (s.phase == ROOF_PHASE_REQUEST) {
-        s.context = 0; /* its lengths imply it */
+    out->model = malloc(sizeof *out->model);
+    if (out->model == NULL) {
+        return roof_no_memory(error);
     }
-    TRY(roof_predict_model(room, row->model_prediction->model, &s,
-                           row->model_prediction->total.hardware, error));
-    out->passes = roof_compared_expected(room, row->which) - row->expected_s;
-    return ROOF_OK;
+    *out->model = (struct roof_scaled){.scenario = *s,
+                                       .model = row->model_prediction->model,
+                                       .hardware = row->model_prediction->total.hardware,
+                                       .which = row->which};
+    struct roof_scenario *const kept = &out->model->scenario;
+    kept->formats_said = kept->host_time_said = NULL; /* texts of the row */
+    if (kept->phase == ROOF_PHASE_REQUEST) {
+        kept->context = 0; /* its lengths imply it */
+    }
+    return find_parts(out, room, error);
+}
+
+void roof_scale_row_free(struct roof_scale_row *row)
+{
+    free(row->model);
+    free(row->op);
+    row->model = NULL;
+    row->op = NULL;
+}
+
+/* --- the fit ------------------------------------------------------------------------------- */
+
+/* Gives the numbers the digits that a report prints, so that the errors are those of its options.
+ */
+static enum roof_status round_numbers(struct numbers *n, struct roof_error *error)
+{
+    char scale[ROOF_QUANTITY_SIZE];
+    char host[ROOF_TIME_OPTION_SIZE];
+    roof_format_short(scale, n->scale);
+    TRY(roof_parse_number(&n->scale, scale, "", ROOF_STEP_SCALE_MIN, ROOF_STEP_SCALE_MAX, error));
+    return roof_parse_time_or_none(&n->host_s, roof_time_option(host, n->host_s), "", error);
+}
+
+/* Counts the models, and finds the host times that all of them have. */
+static void find_engine(struct roof_scale_fit *fit, const struct roof_scale_row *row, size_t count)
+{
+    fit->one_engine = true;
+    for (size_t i = 0; i < count; i++) {
+        if (row[i].model == NULL) {
+            continue;
+        }
+        const struct roof_scenario *const s = &row[i].model->scenario;
+        const struct roof_host_time *const engine = &s->host_time[s->common.stack];
+        if (fit->models++ == 0) {
+            fit->engine = *engine;
+        }
+        fit->one_engine = fit->one_engine && roof_host_time_equal(engine, &fit->engine);
+    }
 }
 
 enum roof_status roof_scale_fit(struct roof_scale_fit *out, const struct roof_scale_row *row,
-                                size_t count, struct roof_error *error)
+                                size_t count, struct roof_model_prediction *room,
+                                struct roof_error *error)
 {
     struct sums all = {0};
-    const struct numbers none = {1, 0};
-    *out = (struct roof_scale_fit){.rows = count, .scale = none.scale, .host_s = none.host_s};
+    *out = (struct roof_scale_fit){.rows = count, .scale = 1};
     if (count < ROOF_SCALE_ROWS) {
         return roof_error_set(
             error, ROOF_UNSATISFIED,
             "a fit needs at least %d values with expected times; the file has %zu", ROOF_SCALE_ROWS,
             count);
     }
+    find_engine(out, row, count);
     for (size_t i = 0; i < count; i++) {
         add(&all, &row[i], 1);
-        out->mape += error_of(&none, &row[i]) / (double)count;
+        out->hosted = out->hosted || row[i].host_s != 0;
+        out->mape += error_of(row[i].expected_s, &row[i]) / (double)count;
     }
-    out->fitted_mape = out->mape;
+    out->fitted_mape = out->applied_mape = out->mape;
     for (int host = 0; host <= 1; host++) {
-        const double error_left = left_out(row, count, &all, host != 0);
-        if (error_left < out->fitted_mape) {
-            const struct numbers n = solve(&all, host != 0);
-            out->fitted_mape = error_left;
+        struct numbers n = solve(&all, host != 0);
+        double applied = 0;
+        TRY(round_numbers(&n, error));
+        TRY(apply(&applied, &n, row, count, room, error));
+        const double promised = fmax(left_out(row, count, &all, host != 0), applied);
+        if (promised < out->fitted_mape) {
+            out->fitted_mape = promised;
+            out->applied_mape = applied;
             out->scale = n.scale;
             out->host_s = n.host_s;
         }
     }
+    out->engine.step_s += out->host_s;
     return ROOF_OK;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * Fits two numbers that adapt expected times to measured ones: a factor, and a host time of each
- * pass. A number is kept only if it lowers the error of rows to which it was not fitted.
+ * Fits two numbers that adapt expected times to measured ones: a factor of all but the host time of
+ * the engine, and more host time of each pass. A number is kept only if it lowers the error of rows
+ * to which it was not fitted, and if a prediction with it as an option does so, too.
  * docs/accuracy.md ("One number for your engine") has the derivation.
  */
 #ifndef ROOF_DECIDE_FIT_SCALE_H
@@ -9,30 +10,58 @@
 
 #include "decide/compare.h"
 
+/** The prediction of a model that a fit repeats. */
+struct roof_scaled {
+    struct roof_scenario scenario;
+    const struct roof_model *model;
+    const struct roof_hardware *hardware;
+    enum roof_metric which;
+};
+
+/** The prediction of an operator that a fit repeats. */
+struct roof_scaled_operator {
+    struct roof_workload workload;
+    const struct roof_hardware *hardware;
+};
+
 /** A measured value and its prediction. */
 struct roof_scale_row {
-    double expected_s; /**< as predicted, without a factor and a host time */
+    double expected_s; /**< as predicted, without a factor and more host time */
     double measured_s;
     double passes; /**< its growth with the host time of a pass; 0 for an operator */
+    double host_s; /**< the part of expected_s that comes from the host time of the engine */
+    struct roof_scaled *model;       /**< owned; NULL: an operator */
+    struct roof_scaled_operator *op; /**< owned; NULL: a model */
 };
 
 /** The fit of at least ROOF_SCALE_ROWS values. Errors are means of |predicted / measured - 1|. */
 struct roof_scale_fit {
     size_t rows;
-    double scale;       /**< measured = scale x expected + host time x passes; 1: none helps */
-    double host_s;      /**< 0: none helps */
-    double mape;        /**< without the fit */
-    double fitted_mape; /**< of each value by the fit of all others */
+    size_t models; /**< rows of models */
+    bool hosted;   /**< some have host time of an engine */
+    /** measured = engine + scale x (expected - engine) + host time x passes, with the digits that
+     * are printed; scale 1: none helps. */
+    double scale;
+    double host_s;       /**< 0: none helps */
+    double mape;         /**< without the fit */
+    double fitted_mape;  /**< of each value by the fit of all others; at least applied_mape */
+    double applied_mape; /**< of the values when they are predicted with these options */
+    bool one_engine;     /**< all rows of models have the same host times */
+    struct roof_host_time engine; /**< these; step_s includes host_s */
 };
 /** With fewer values none is left to test a fit. */
 #define ROOF_SCALE_ROWS 3
 
 /** Makes the row of a measured value, which has an expected time. A model is predicted again, in
- * room. ROOF_INVALID for a row that has numbers of such a fit itself. */
+ * room. ROOF_INVALID for a row that has numbers of such a fit itself. The caller owns *out:
+ * roof_scale_row_free. The models and devices are borrowed until then. */
 enum roof_status roof_scale_row_of(struct roof_scale_row *out, const struct roof_compared *row,
                                    struct roof_model_prediction *room, struct roof_error *error);
-/** Fits count rows; ROOF_UNSATISFIED for fewer than ROOF_SCALE_ROWS. */
+void roof_scale_row_free(struct roof_scale_row *row);
+/** Fits count rows; ROOF_UNSATISFIED for fewer than ROOF_SCALE_ROWS. Models are predicted again, in
+ * room, which may be NULL without models. */
 enum roof_status roof_scale_fit(struct roof_scale_fit *out, const struct roof_scale_row *row,
-                                size_t count, struct roof_error *error);
+                                size_t count, struct roof_model_prediction *room,
+                                struct roof_error *error);
 
 #endif

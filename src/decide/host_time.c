@@ -1,42 +1,108 @@
 // SPDX-License-Identifier: MIT
 /* The time that serving engines take on the host. */
+#include <stddef.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/base.h"
 #include "base/list.h"
-#include "base/nearest.h"
+#include "base/quantity.h"
 #include "decide/engine.h"
 #include "decide/read.h"
 
 #define ENGINE "engine"
-#define VERSIONS_MAX 64
 
-/* Refuses a version that no engine has. */
-static enum roof_status find_version(const struct roof_engines *engines, const char *version,
-                                     struct roof_error *error)
+/* Tells whether a list has a name, in any case. */
+static bool lists(const char *list, const char *name)
 {
-    const char *names[VERSIONS_MAX];
+    struct roof_list_item item;
+    const size_t length = strlen(name);
+    for (const char *rest = list; roof_list_next(&item, &rest);) {
+        if (item.length == length && strncasecmp(item.text, name, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Finds the engines whose stacks a question lists, or else those that it names, as bits by number.
+ * All of them apply if it names none. */
+static unsigned read_engines(const struct roof_engines *engines,
+                             const struct roof_question *question)
+{
+    const char *const stacks = question->value[ROOF_INPUT_STACK];
+    unsigned by_stack = 0;
+    unsigned by_name = 0;
+    for (size_t i = 0; i < engines->count; i++) {
+        const struct roof_engine *const e = &engines->engine[i];
+        if (e->stack != ROOF_STACK_BEST && lists(stacks, roof_stack_name(e->stack))) {
+            by_stack |= 1U << i;
+        }
+        if (lists(question->value[ROOF_INPUT_ENGINE], e->id)) {
+            by_name |= 1U << i;
+        }
+    }
+    return by_stack != 0 ? by_stack : by_name != 0 ? by_name : ~0U;
+}
+
+static bool has_version(const struct roof_engine *engine, const char *version)
+{
+    size_t i = 0;
+    while (i < engine->hosts && strcmp(engine->host[i].version, version) != 0) {
+        i++;
+    }
+    return i < engine->hosts;
+}
+
+/* Appends the versions of an engine to an error. */
+static void list_versions(struct roof_error *error, const struct roof_engine *engine)
+{
+    for (size_t i = 0; i < engine->hosts; i++) {
+        roof_error_append(error, "%s%s", i == 0 ? "" : ", ", engine->host[i].version);
+    }
+}
+
+/* Refuses a version that none of the engines has. */
+static enum roof_status find_version(const struct roof_engines *engines, unsigned named,
+                                     const char *version, struct roof_error *error)
+{
+    const struct roof_engine *known[ROOF_ENGINES_MAX];
     size_t count = 0;
     for (size_t i = 0; i < engines->count; i++) {
         const struct roof_engine *const e = &engines->engine[i];
-        for (size_t k = 0; k < e->hosts && count < VERSIONS_MAX; k++) {
-            if (strcmp(e->host[k].version, version) == 0) {
-                return ROOF_OK;
-            }
-            names[count++] = e->host[k].version;
+        if ((named >> i & 1U) != 0 && has_version(e, version)) {
+            return ROOF_OK;
+        }
+        if ((named >> i & 1U) != 0 && (e->hosts > 0 || named == 1U << i)) {
+            known[count++] = e;
         }
     }
-    return roof_unknown_name(error, ROOF_USAGE, "version of an engine", version, names, count);
+    if (count == 1) {
+        (void)roof_error_set(error, ROOF_USAGE, ROOF_KEY("host_time") ": %s has no version %s%s",
+                             known[0]->id, version,
+                             known[0]->hosts > 0 ? "; known: " : ", and no known host time");
+        list_versions(error, known[0]);
+        return ROOF_USAGE;
+    }
+    (void)roof_error_set(error, ROOF_USAGE, ROOF_KEY("host_time") ": no engine has version %s",
+                         version);
+    for (size_t i = 0; i < count; i++) {
+        roof_error_append(error, "%s %s: ", i == 0 ? "; known:" : ";", known[i]->id);
+        list_versions(error, known[i]);
+    }
+    return ROOF_USAGE;
 }
 
 /* Gives each stack the host times of the engine whose kernels it has. */
-static enum roof_status take_engines(struct roof_scenario *out, const char *version,
+static enum roof_status take_engines(struct roof_scenario *out,
+                                     const struct roof_question *question, const char *version,
                                      struct roof_error *error)
 {
     struct roof_engines *engines = NULL;
     TRY(roof_engines_load(&engines, error));
     const enum roof_status status =
-        version == NULL ? ROOF_OK : find_version(engines, version, error);
+        version == NULL ? ROOF_OK
+                        : find_version(engines, read_engines(engines, question), version, error);
     for (size_t i = 0; i < engines->count && status == ROOF_OK; i++) {
         const struct roof_engine *const e = &engines->engine[i];
         const struct roof_engine_host *const host = roof_engine_host(e, version);
@@ -59,23 +125,73 @@ static bool names_engine(const char **version, const char *text)
     return true;
 }
 
+/* The times of a list. */
+enum { TIMES = 7 };
+static const char *const names[TIMES] = {"step",   "sequence", "request", "front",
+                                         "launch", "latent",   "overlap"};
+static const size_t offset[TIMES] = {
+    offsetof(struct roof_host_time, step_s),    offsetof(struct roof_host_time, sequence_s),
+    offsetof(struct roof_host_time, request_s), offsetof(struct roof_host_time, front_s),
+    offsetof(struct roof_host_time, launch_s),  offsetof(struct roof_host_time, latent_s),
+    offsetof(struct roof_host_time, overlap_s)};
+
+static double time_at(const struct roof_host_time *host, size_t i)
+{
+    return *(const double *)(const void *)((const char *)host + offset[i]);
+}
+
+bool roof_host_time_equal(const struct roof_host_time *a, const struct roof_host_time *b)
+{
+    size_t i = 0;
+    while (i < TIMES && time_at(a, i) == time_at(b, i)) {
+        i++;
+    }
+    return i == TIMES;
+}
+
+const char *roof_time_option(char out[ROOF_TIME_OPTION_SIZE], double seconds)
+{
+    char text[ROOF_QUANTITY_SIZE];
+    size_t length = 0;
+    roof_format_quantity(text, seconds, ROOF_UNIT_MILLISECONDS);
+    for (const char *c = text; *c != '\0'; c++) {
+        out[length] = *c;
+        length += *c == ' ' ? 0 : 1;
+    }
+    out[length] = '\0';
+    return out;
+}
+
+void roof_host_time_put(struct roof_text *out, const struct roof_host_time *host)
+{
+    const char *before = "";
+    for (size_t i = 0; i < TIMES; i++) {
+        if (time_at(host, i) > 0) {
+            char time[ROOF_TIME_OPTION_SIZE];
+            roof_text_printf(out, "%s%s=%s", before, names[i],
+                             roof_time_option(time, time_at(host, i)));
+            before = ",";
+        }
+    }
+}
+
 /* Reads a time of a list into its place. */
 static enum roof_status take_time(void *context, size_t name, const char *value,
                                   struct roof_error *error)
 {
     double *const *const times = context;
-    return roof_parse_time(times[name], value, ROOF_KEY("host_time"), error);
+    return roof_parse_time_or_none(times[name], value, ROOF_KEY("host_time"), error);
 }
 
 /* Reads a list of named times, "request=26ms,launch=80us". */
 static enum roof_status read_list(struct roof_host_time *out, const char *text,
                                   struct roof_error *error)
 {
-    static const char *const names[] = {"step",   "sequence", "request", "front",
-                                        "launch", "latent",   "overlap"};
-    double *times[] = {&out->step_s,   &out->sequence_s, &out->request_s, &out->front_s,
-                       &out->launch_s, &out->latent_s,   &out->overlap_s};
-    TRY(roof_list_pairs(text, ROOF_KEY("host_time"), names, COUNT(names), take_time, times, error));
+    double *times[TIMES];
+    for (size_t i = 0; i < TIMES; i++) {
+        times[i] = (double *)(void *)((char *)out + offset[i]);
+    }
+    TRY(roof_list_pairs(text, ROOF_KEY("host_time"), names, TIMES, take_time, times, error));
     return out->front_s <= out->request_s
                ? ROOF_OK
                : roof_error_set(error, ROOF_USAGE,
@@ -90,7 +206,7 @@ static enum roof_status read_times(struct roof_scenario *scenario, const char *s
     struct roof_host_time time = {.step_s = 0};
     if (strchr(said, '=') != NULL) {
         TRY(read_list(&time, said, error));
-    } else if (roof_parse_time(&time.step_s, said, "", NULL) != ROOF_OK) {
+    } else if (roof_parse_time_or_none(&time.step_s, said, "", NULL) != ROOF_OK) {
         return roof_error_set(
             error, ROOF_USAGE,
             ROOF_KEY("host_time") " must be engine, engine:VERSION, none, a time such "
@@ -120,5 +236,5 @@ enum roof_status roof_read_host_time(struct roof_scenario *scenario,
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("host_time") " engine needs " ROOF_KEY("stack"));
     }
-    return engines ? take_engines(scenario, version, error) : ROOF_OK;
+    return engines ? take_engines(scenario, question, version, error) : ROOF_OK;
 }

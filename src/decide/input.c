@@ -585,15 +585,13 @@ static const struct roof_input inputs[(int)ROOF_INPUT_COUNT - (int)ROOF_DIM_COUN
                          "Kubernetes manifest",
                  .of = ROOF_OF_MODELS,
                  .commands = ROOF_COMMAND_RECOMMEND},
-    ROW(RATE) =
-        {.option = "rate",
-         .kind = ROOF_INPUT_TEXT,
-         .value = "RATE",
-         .help =
-             "requests that arrive per second, over all copies (0.6); with --trace its times are "
-             "scaled; max: the most that keeps --max-ttft and the like",
-         .of = ROOF_OF_MODELS,
-         .commands = SERVED(ROOF_COMMAND_RECOMMEND)},
+    ROW(RATE) = {.option = "rate",
+                 .kind = ROOF_INPUT_TEXT,
+                 .value = "RATE",
+                 .help = "requests per second, over all copies (0.6); scales --trace; max: the "
+                         "most within the limits",
+                 .of = ROOF_OF_MODELS,
+                 .commands = SERVED(ROOF_COMMAND_RECOMMEND)},
     ROW(RATE_TRACE) =
         {.option = "rate-trace",
          .kind = ROOF_INPUT_TEXT,
@@ -685,9 +683,10 @@ static const struct roof_input inputs[(int)ROOF_INPUT_COUNT - (int)ROOF_DIM_COUN
     ROW(STEP_SCALE) = {.option = "step-scale",
                        .key = "step_scale",
                        .kind = ROOF_INPUT_NUMBER,
-                       .max = 1000,
+                       .least = ROOF_STEP_SCALE_MIN,
+                       .max = ROOF_STEP_SCALE_MAX,
                        .value = "X",
-                       .help = "factor by which estimates of a step are multiplied, fitted to a "
+                       .help = "factor of the estimates of kernels, not of host times, from a "
                                "measured engine (default 1)",
                        MODEL(common.step_scale),
                        .commands =
@@ -697,7 +696,8 @@ static const struct roof_input inputs[(int)ROOF_INPUT_COUNT - (int)ROOF_DIM_COUN
         {.option = "request-overhead",
          .kind = ROOF_INPUT_TEXT,
          .value = "TIME",
-         .help = "host time of a request before the engine sees it, such as 5ms (default 0)",
+         .help = "host time of a request before the engine sees it (default: the request time of "
+                 "--host-time)",
          .of = ROOF_OF_MODELS,
          .commands = SERVED(ROOF_COMMAND_RECOMMEND),
          .group = ROOF_GROUP_EXPECTED},
@@ -1044,13 +1044,13 @@ enum roof_status roof_input_parse_number(struct roof_scenario *scenario,
 {
     char name[ROOF_INPUT_NAME_SIZE];
     double *const at = (double *)(void *)((char *)scenario + input->offset);
+    const double least = input->least > 0 ? input->least : (double)input->min;
     (void)roof_input_marked(name, input);
     if (input->unit == 0) {
-        return roof_parse_number(at, text, name, (double)input->min, (double)input->max, error);
+        return roof_parse_number(at, text, name, least, (double)input->max, error);
     }
-    if (roof_parse_number(at, text, name, (double)input->min, (double)input->max, NULL) !=
-        ROOF_OK) {
-        return roof_parse_time(at, text, name, error);
+    if (roof_parse_number(at, text, name, least, (double)input->max, NULL) != ROOF_OK) {
+        return roof_parse_time_or_none(at, text, name, error);
     }
     *at *= input->unit;
     return ROOF_OK;

@@ -75,11 +75,19 @@ enum roof_status roof_read_draft(const struct roof_model **out, struct roof_scen
                                  struct roof_loans *loans, const struct roof_question *question,
                                  bool drafts_elsewhere, struct roof_error *error);
 
-/* Borrows the host processor, and puts it into the scenario; without one, `offload` is refused
- * later. offloads_elsewhere: records may have what is offloaded. */
+/* Reads the host times of engines. engines_elsewhere: records or plans may name engines. */
 enum roof_status roof_read_host_time(struct roof_scenario *scenario,
                                      const struct roof_question *question, bool engines_elsewhere,
                                      struct roof_error *error);
+/* Writes host times as a list that --host-time reads; those of 0 are left out. */
+void roof_host_time_put(struct roof_text *out, const struct roof_host_time *host);
+bool roof_host_time_equal(const struct roof_host_time *a, const struct roof_host_time *b);
+/* Writes a time as options read it, "489.9us". */
+#define ROOF_TIME_OPTION_SIZE ROOF_QUANTITY_SIZE
+const char *roof_time_option(char out[ROOF_TIME_OPTION_SIZE], double seconds);
+
+/* Borrows the host processor, and puts it into the scenario; without one, `offload` is refused
+ * later. offloads_elsewhere: records may have what is offloaded. */
 enum roof_status roof_read_host(struct roof_scenario *scenario, struct roof_loans *loans,
                                 const struct roof_question *question, bool offloads_elsewhere,
                                 struct roof_error *error);

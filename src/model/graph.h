@@ -43,7 +43,7 @@ const char *roof_block_name(enum roof_block block);
 /** Returns the number of layers that have a block; the ends count as one. */
 int64_t roof_block_layers(const struct roof_model *model, enum roof_block block);
 
-/** What an estimate needs to know of the step in which attention of decoding sequences, or a state,
+/** An estimate needs this of the step in which attention of decoding sequences, or a state,
  * runs. */
 struct roof_step_part {
     bool beside_prompts; /**< the step also has new tokens of prompts */

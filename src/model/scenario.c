@@ -472,10 +472,11 @@ static enum roof_status check_fractions(const struct roof_scenario *s, struct ro
         double value;
         double least;
         double limit;
-    } fractions[] = {{"acceptance", s->acceptance, 0, 1},
-                     {"prefix_hit", s->prefix_hit, 0, 1},
-                     {"reserve", s->reserve, 0, 0.99},
-                     {"step_scale", s->common.step_scale, 0.001, 1000}};
+    } fractions[] = {
+        {"acceptance", s->acceptance, 0, 1},
+        {"prefix_hit", s->prefix_hit, 0, 1},
+        {"reserve", s->reserve, 0, 0.99},
+        {"step_scale", s->common.step_scale, ROOF_STEP_SCALE_MIN, ROOF_STEP_SCALE_MAX}};
     for (size_t i = 0; i < COUNT(fractions); i++) {
         if (!(fractions[i].value >= fractions[i].least &&
               fractions[i].value <= fractions[i].limit)) {

@@ -158,6 +158,9 @@ struct roof_scenario {
 #define ROOF_DRAFT_TOKENS_MAX 64
 #define ROOF_SCENARIO_RESERVE 0.1
 #define ROOF_SCENARIO_ACCEPTANCE 0.7
+/** The range of common.step_scale. */
+#define ROOF_STEP_SCALE_MIN 0.001
+#define ROOF_STEP_SCALE_MAX 1000
 void roof_scenario_init(struct roof_scenario *scenario);
 
 /** Tells whether the model or the scenario gives weights formats of GGUF, which only llama.cpp

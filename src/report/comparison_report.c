@@ -9,6 +9,7 @@
 #include "base/csv.h"
 #include "base/json.h"
 #include "base/list.h"
+#include "decide/read.h"
 #include "report/advice_report.h"
 #include "report/model_report.h"
 
@@ -473,13 +474,59 @@ static void json_fit(struct roof_text *out, const struct roof_scale_fit *fit)
     } numbers[] = {{"step_scale", fit->scale},
                    {"serial_ms", roof_to_unit(fit->host_s, ROOF_UNIT_MILLISECONDS)},
                    {"expected_mape", fit->mape},
-                   {"fitted_mape", fit->fitted_mape}};
+                   {"fitted_mape", fit->fitted_mape},
+                   {"applied_mape", fit->applied_mape}};
     roof_text_printf(out, ",\n\"fit\":{\"rows\":%zu", fit->rows);
     for (size_t i = 0; i < COUNT(numbers); i++) {
         roof_text_printf(out, ",\"%s\":", numbers[i].key);
         roof_text_number(out, numbers[i].value);
     }
+    if (fit->host_s > 0 && fit->one_engine) {
+        roof_text_put(out, ",\"host_time\":\"");
+        roof_host_time_put(out, &fit->engine);
+        roof_text_put(out, "\"");
+    }
     roof_text_put(out, "}");
+}
+
+/* Writes the options that apply a fit, by command. */
+static void text_options(struct roof_text *out, const struct roof_scale_fit *fit)
+{
+    char scale[ROOF_QUANTITY_SIZE];
+    char host[ROOF_TIME_OPTION_SIZE];
+    char applied[ROOF_QUANTITY_SIZE];
+    roof_format_short(scale, fit->scale);
+    roof_time_option(host, fit->host_s);
+    roof_text_printf(out, "With these options it is %s on the same values:\n",
+                     roof_format_quantity(applied, fit->applied_mape, ROOF_UNIT_FRACTION));
+    if (fit->models == 0) {
+        roof_text_printf(out, "compare: --step-scale %s\n", scale);
+    }
+    if (fit->models < fit->rows) {
+        roof_text_put(out, "Other commands scale only models; for operators, roofline-calibrate "
+                           "fits estimates to kernels.\n");
+    }
+    if (fit->models == 0) {
+        return;
+    }
+    if (!(fit->host_s > 0)) {
+        roof_text_printf(out,
+                         "predict, sweep, compare, simulate and recommend --rate: --step-scale "
+                         "%s\n",
+                         scale);
+        return;
+    }
+    roof_text_printf(out,
+                     "predict, sweep and compare: --step-scale %s --serial %s\n"
+                     "simulate and recommend --rate: --step-scale %s",
+                     scale, host, scale);
+    if (fit->one_engine) {
+        roof_text_put(out, " --host-time ");
+        roof_host_time_put(out, &fit->engine);
+        roof_text_put(out, "\n");
+    } else {
+        roof_text_printf(out, ", and %s more for step= of each --host-time\n", host);
+    }
 }
 
 static void text_fit(struct roof_text *out, const struct roof_scale_fit *fit)
@@ -498,25 +545,20 @@ static void text_fit(struct roof_text *out, const struct roof_scale_fit *fit)
                          fit->rows, before);
         return;
     }
-    roof_text_printf(out, "\nmeasured = %s x expected", scale);
+    roof_text_printf(out,
+                     fit->hosted ? "\nmeasured = engine + %s x (expected - engine)"
+                                 : "\nmeasured = %s x expected",
+                     scale);
     if (fit->host_s > 0) {
         roof_text_printf(out, " + %s for each pass", host);
     }
     roof_text_printf(
         out,
-        "\nThe mean error of %zu values falls from %s to %s (leave-one-out "
-        "cross-validation).\n%s: --step-scale %s",
-        fit->rows, before, roof_format_quantity(after, fit->fitted_mape, ROOF_UNIT_FRACTION),
-        fit->host_s > 0 ? "predict and sweep" : "predict, sweep, simulate and recommend --rate",
-        scale);
-    if (fit->host_s > 0) {
-        roof_text_put(out, " --serial ");
-        for (const char *c = host; *c != '\0'; c++) {
-            roof_text_add(out, c, *c == ' ' ? 0 : 1);
-        }
-        roof_text_printf(out, "\nsimulate and recommend --rate: --step-scale %s", scale);
-    }
-    roof_text_put(out, "\n");
+        "%s\nThe mean error of %zu values falls from %s to %s (leave-one-out "
+        "cross-validation).\n",
+        fit->hosted ? "\nengine: the host time of the engine in the expected time" : "", fit->rows,
+        before, roof_format_quantity(after, fit->fitted_mape, ROOF_UNIT_FRACTION));
+    text_options(out, fit);
 }
 
 static void text_legend(struct roof_text *out)

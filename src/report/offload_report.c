@@ -32,7 +32,8 @@ static void put_offloaded(struct roof_text *out, const struct roof_model_predict
         timed ? roof_format_quantity(value, r->offloaded_s, ROOF_UNIT_MILLISECONDS) : "", detail);
 }
 
-/* Writes the host work of the engine, which the expected times include. */
+/* Writes what expected times have beside the measured kernels: a factor of these (--step-scale),
+ * and the host work of the engine. */
 static void put_engine(struct roof_text *out, const struct roof_model_prediction *r)
 {
     const enum roof_stack stack = (enum roof_stack)r->scenario.common.stack;
@@ -42,6 +43,13 @@ static void put_engine(struct roof_text *out, const struct roof_model_prediction
     char value[ROOF_QUANTITY_SIZE];
     if (isnan(r->expected_step_s)) {
         return;
+    }
+    if (r->scenario.common.step_scale != 1) {
+        char factor[ROOF_QUANTITY_SIZE];
+        (void)snprintf(value, sizeof value, "x %s",
+                       roof_format_short(factor, r->scenario.common.step_scale));
+        roof_report_line(out, ROOF_MODEL_REPORT_LABEL, "step scale", value,
+                         "factor of kernels in expected times (--step-scale)");
     }
     if (step_s > 0) {
         roof_report_line(out, ROOF_MODEL_REPORT_LABEL, "engine",

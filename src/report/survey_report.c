@@ -214,6 +214,12 @@ static void put_summary(struct roof_text *out, const struct roof_survey *s)
         roof_text_put(out, ")");
     }
     roof_text_put(out, ".\n");
+    if (r->scenario.common.step_scale != 1) {
+        char factor[ROOF_QUANTITY_SIZE];
+        roof_text_printf(
+            out, "- Expected times: those of kernels are multiplied by %s (`--step-scale`).\n",
+            roof_format_short(factor, r->scenario.common.step_scale));
+    }
     if (s->request != NULL) {
         put_asked(out, s->request);
     }

@@ -102,6 +102,13 @@ static enum roof_status open_parts(struct roof_deployment *d, struct roof_error 
     return check_expected(d, error);
 }
 
+/* Opens the tables of a deployment whose scenario is resolved. */
+static enum roof_status open_deployment(struct roof_deployment *d, struct roof_error *error)
+{
+    d->parts = calloc(1, sizeof *d->parts);
+    return d->parts == NULL ? roof_no_memory(error) : open_parts(d, error);
+}
+
 enum roof_status roof_deployment_open(struct roof_deployment *out, const struct roof_model *model,
                                       const struct roof_scenario *scenario,
                                       const struct roof_hardware *hardware, bool bound,
@@ -112,8 +119,7 @@ enum roof_status roof_deployment_open(struct roof_deployment *out, const struct 
     TRY(roof_scenario_resolve(&out->scenario, model, error));
     out->devices = (double)roof_scenario_devices(&out->scenario);
     (void)roof_image_size_name(out->image_size, &out->scenario);
-    out->parts = calloc(1, sizeof *out->parts);
-    return out->parts == NULL ? roof_no_memory(error) : open_parts(out, error);
+    return open_deployment(out, error);
 }
 
 void roof_deployment_close(struct roof_deployment *deployment)
@@ -123,6 +129,14 @@ void roof_deployment_close(struct roof_deployment *deployment)
     free(deployment->parts);
     deployment->table = deployment->path = NULL;
     deployment->parts = NULL;
+}
+
+enum roof_status roof_deployment_rescale(struct roof_deployment *deployment, double step_scale,
+                                         struct roof_error *error)
+{
+    roof_deployment_close(deployment);
+    deployment->scenario.common.step_scale = step_scale;
+    return open_deployment(deployment, error);
 }
 
 void roof_deployment_limit(struct roof_scheduler_limits *limits,

@@ -30,6 +30,9 @@ enum roof_status roof_deployment_open(struct roof_deployment *out, const struct 
                                       const struct roof_hardware *hardware, bool bound,
                                       struct roof_error *error);
 void roof_deployment_close(struct roof_deployment *deployment);
+/* Predicts the steps again with another factor of their expected times (--step-scale). */
+enum roof_status roof_deployment_rescale(struct roof_deployment *deployment, double step_scale,
+                                         struct roof_error *error);
 /* Sets the scheduler limits that follow from the deployment: blocks, stages, drafts and the work of
  * the engine on the host. */
 void roof_deployment_limit(struct roof_scheduler_limits *limits,

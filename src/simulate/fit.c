@@ -47,6 +47,9 @@ void roof_fit_compare(struct roof_fit_errors *out, const struct roof_simulation 
 struct search {
     struct roof_simulation_inputs *inputs;
     const struct roof_request_trace *trace;
+    roof_fit_rescale *rescale;
+    void *context;
+    double *scale; /* of the steps now */
     uint64_t part; /* number of requests to compare */
     bool overhead; /* true: the overhead is searched; false: the scale */
 };
@@ -58,9 +61,13 @@ static enum roof_status misfit(double *out, const struct search *s, double at,
 {
     struct roof_simulation result;
     struct roof_fit_errors errors;
-    struct roof_scheduler_limits *const limits = &s->inputs->limits;
-    *(s->overhead ? &limits->overhead_s : &limits->scale) = s->overhead ? at : exp(at);
     *out = 0;
+    if (s->overhead) {
+        s->inputs->limits.overhead_s = at;
+    } else {
+        *s->scale = exp(at);
+        TRY(s->rescale(s->context, s->inputs, *s->scale, error));
+    }
     const enum roof_status status = roof_simulate(&result, s->inputs, error);
     if (status == ROOF_OK) {
         compare(&errors, &result, s->trace, 0, s->part);
@@ -114,10 +121,12 @@ uint64_t roof_fit_part(uint64_t requests)
     return requests / 5 + (requests % 5 > 0);
 }
 
-enum roof_status roof_fit_find(struct roof_simulation_inputs *inputs,
-                               const struct roof_request_trace *trace, struct roof_error *error)
+enum roof_status roof_fit_find(double *scale, struct roof_simulation_inputs *inputs,
+                               const struct roof_request_trace *trace, roof_fit_rescale *rescale,
+                               void *context, struct roof_error *error)
 {
-    struct search s = {.inputs = inputs, .trace = trace};
+    struct search s = {
+        .inputs = inputs, .trace = trace, .rescale = rescale, .context = context, .scale = scale};
     s.part = roof_fit_part(inputs->requests);
     for (int round = 0; round < ROUNDS; round++) {
         s.overhead = false;

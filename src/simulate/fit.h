@@ -19,9 +19,14 @@ void roof_fit_compare(struct roof_fit_errors *out, const struct roof_simulation 
 /* Returns how many of the requests, from the first one on, a fit uses: a fifth, rounded up. */
 uint64_t roof_fit_part(uint64_t requests);
 
+/* Gives the steps of a simulation another factor of their expected times. */
+typedef enum roof_status roof_fit_rescale(void *context, struct roof_simulation_inputs *inputs,
+                                          double scale, struct roof_error *error);
+
 /* Finds the step scale and the request overhead for which the simulation fits the first requests of
- * a trace best, and stores both in inputs->limits. */
-enum roof_status roof_fit_find(struct roof_simulation_inputs *inputs,
-                               const struct roof_request_trace *trace, struct roof_error *error);
+ * a trace best. *scale and inputs->limits have both in the end, and so do the steps. */
+enum roof_status roof_fit_find(double *scale, struct roof_simulation_inputs *inputs,
+                               const struct roof_request_trace *trace, roof_fit_rescale *rescale,
+                               void *context, struct roof_error *error);
 
 #endif

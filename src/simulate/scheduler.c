@@ -466,7 +466,7 @@ static void run_alike(struct roof_scheduler *s, const struct prompts *p, double 
                                  !roof_step_lines_find(&lines, s->table, &load))) {
             break;
         }
-        const double time = roof_step_lines_time(&lines, context, longest) * s->limits.scale;
+        const double time = roof_step_lines_time(&lines, context, longest);
         s->free -= blocks;
         add_to_sums(&sums, time, running, waiting, (double)(s->limits.blocks - s->free));
         limited += time;
@@ -522,7 +522,6 @@ static enum roof_status run_step(struct roof_scheduler *s, struct roof_error *er
         return ROOF_OK;
     }
     TRY(roof_step_time(&time, s->table, &load, error));
-    time *= s->limits.scale;
     add_time(s, time);
     s->began_s = s->clock_s;
     s->clock_s += time;
@@ -545,7 +544,7 @@ static enum roof_status begin_step(bool *begun, struct roof_scheduler *s, struct
     }
     TRY(roof_step_time(&slowest, s->table, &load, error));
     TRY(roof_step_time(&path, s->limits.path, &load, error));
-    take_off(s, g, slowest * s->limits.scale / (double)s->stages, path * s->limits.scale);
+    take_off(s, g, slowest / (double)s->stages, path);
     return ROOF_OK;
 }
 

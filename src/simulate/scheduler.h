@@ -42,7 +42,6 @@ struct roof_scheduler_limits {
     struct roof_drafts drafts;
     double prefix_hit;   /* fraction of a prompt that needs no prefill */
     int64_t part_blocks; /* prefix cache: blocks per id of a prompt; 0: no prefix cache */
-    double scale;        /* factor of all step times */
     struct roof_timeline *timeline; /* records the activity of all copies, borrowed; NULL: none */
     bool timeline_passes_cache;     /* the timeline does not count the blocks of this copy */
     struct roof_halt halt;          /* checked from time to time */

@@ -96,11 +96,12 @@ class Steps:
     drafts, all tokens of a sequence that decodes are in the products of a step, and the model that
     drafts takes steps of its own."""
 
-    def __init__(self, program, by, stages, link=None, drafts=0, drafter=False, waits=None):
+    def __init__(self, program, by, stages, link=None, drafts=0, drafter=False, waits=None, scale=1):
         self.program, self.stages, self.known = program, stages, {}
         self.drafts, self.drafter = drafts, drafter
         self.options = link_options(link) + device_options(waits is not None)
-        self.options += ["--host-time", "none"]
+        self.options += ["--host-time", "none", "--step-scale", str(scale)]
+        self.scale = scale
         self.vllm = waits is not None
         self.waits = waits if by == "expected" else None
         self.step, self.path = {"expected": ("expected_step_ms", "expected_time_us"),
@@ -167,7 +168,7 @@ class Steps:
         weighed += [(a * b, self.point(0, 0, h, k)) for h, a in chunks for k, b in around(mean, 4)]
         weighed += [(a * b, self.shared(d, h)) for d, a in sequences for h, b in chunks]
         if self.waits and decoding:
-            wait = self.waits.time(decoding, context, longest, tokens)
+            wait = self.scale * self.waits.time(decoding, context, longest, tokens)
             weighed += [(wait, (1 / self.stages, 1))]
             weighed += [(a * b, self.beside(d, c)) for d, a in sequences
                         for c, b in around(context, 2) if tokens]
@@ -311,6 +312,9 @@ class Engine:
         there = len(self.decoding) + sum(r.has_cache for r in self.complete)
         slowest, path = self.steps.time(there, self.context / max(1, there), self.longest,
                                         self.tokens, self.seen / max(1, self.tokens), self.pins)
+        # What the engine does on the host, which stages share, has no scale.
+        host = self.case["step"] / 1000 if self.case["by"] == "expected" else 0
+        slowest, path = slowest + host / self.stages, path + host
         at = self.now
         for k in range(self.stages):
             own_time = slowest if k + 1 == self.stages else (path - slowest) / (self.stages - 1)
@@ -486,7 +490,9 @@ def draw(random):
             "by": random.choice(["expected", "ideal"]),
             "engine": random.choice([None, None, "vllm", "sglang", "trtllm"]),
             "interval": random.choice([1, 1, 2, 5]),
-            "host": random.choice([(0, 0), (0, 0), (20, 0), (20, 20), (30, 7)])}  # ms of a request
+            # ms of a request, and of a step
+            "host": random.choice([(0, 0), (0, 0), (20, 0), (20, 20), (30, 7)]),
+            "step": random.choice([0, 0, 3]), "scale": random.choice([1, 1, 0.7, 2])}
 
 
 def write_trace(path, case):
@@ -578,7 +584,7 @@ def decode(copies, case, requests, first):
 def serve(case, requests, steps, capacities, pins):
     """Lets the copies of one kind, or of both, serve all requests."""
     mine = steps(case["by"], case["pp"], case["link"], case["drafts"], case["drafter"],
-                 case["waits"])
+                 case["waits"], case["scale"])
     copies = [Engine(case, case["pp"], mine, capacities[0], pins, case["prefills"] > 0)
               for _ in range(case["dp"])]
     if case["prefills"] == 0:
@@ -587,7 +593,8 @@ def serve(case, requests, steps, capacities, pins):
     first = [Request(r.arrival, r.prompt, 1) for r in requests]
     for p, r in zip(first, requests):
         p.names = r.names
-    other = steps(case["by"], case["prefill_pp"], case["link"], 0, False, case["waits"])
+    other = steps(case["by"], case["prefill_pp"], case["link"], 0, False, case["waits"],
+                  case["scale"])
     route([Engine(case, case["prefill_pp"], other, capacities[1], pins)
            for _ in range(case["prefills"])], case, first)
     decode(copies, case, requests, first)
@@ -610,7 +617,9 @@ def check(program, folder, case, steps):
     command += link_options(case["link"])
     command += ["--engine", case["engine"]] if case["engine"] else []
     command += ["--stack", "best"] if case["engine"] and not case["waits"] else []
-    names = [f"{name}={time}ms" for name, time in zip(("request", "front"), case["host"]) if time]
+    times = zip(("request", "front", "step"), (*case["host"], case["step"]))
+    names = [f"{name}={time}ms" for name, time in times if time]
+    command += ["--step-scale", str(case["scale"])] if case["by"] == "expected" else []
     command += device_options(case["waits"])
     command += ["--host-time", ",".join(names) or "none"]
     summary = program.run(command + ["-f", "json"])
@@ -659,11 +668,11 @@ def main():
         known = {}
         waiting = Waits(plain, options.data)
 
-        def steps(by, pp, link, drafts, drafter, waits):
-            key = (by, pp, link, drafts, drafter, waiting if waits else None)
+        def steps(by, pp, link, drafts, drafter, waits, scale):
+            key = (by, pp, link, drafts, drafter, waiting if waits else None, scale)
             if key not in known:
                 known[key] = Steps(plain, *key)
-                known[key].plain = steps(by, pp, link, 0, False, waits) if drafts else None
+                known[key].plain = steps(by, pp, link, 0, False, waits, scale) if drafts else None
             return known[key]
 
         for _ in range(options.cases):

@@ -327,6 +327,26 @@ static void test_no_times(void **state)
     }
 }
 
+static void test_time_or_none(void **state)
+{
+    (void)state;
+    static const char *const none[] = {"0s", "0us", "0.0ms", "0e9ns"};
+    static const char *const not_one[] = {"0", "", "s", "-0s", "-1us", "0min", "1e-13s", "1e10s"};
+    double seconds = 42;
+    for (size_t i = 0; i < COUNT(none); i++) {
+        seconds = 42;
+        assert_int_equal(roof_parse_time_or_none(&seconds, none[i], "t", NULL), ROOF_OK);
+        assert_true(seconds == 0);
+    }
+    assert_int_equal(roof_parse_time_or_none(&seconds, "2ms", "t", NULL), ROOF_OK);
+    assert_true(seconds == 2e-3);
+    for (size_t i = 0; i < COUNT(not_one); i++) {
+        struct roof_error error = {0};
+        assert_int_equal(roof_parse_time_or_none(&seconds, not_one[i], "t", &error), ROOF_USAGE);
+        assert_non_null(strstr(error.message, "t must be 0s or a time from 1e-12"));
+    }
+}
+
 /* --- units --------------------------------------------------------------------------------- */
 
 static void test_units(void **state)
@@ -1147,6 +1167,7 @@ int main(void)
         cmocka_unit_test(test_units_of_numbers),
         cmocka_unit_test(test_times),
         cmocka_unit_test(test_no_times),
+        cmocka_unit_test(test_time_or_none),
         cmocka_unit_test(test_units),
         cmocka_unit_test(test_given),
         cmocka_unit_test(test_format_number),

@@ -65,7 +65,7 @@ static int begin(void **unused)
         .prompt = {.low = 1000, .mean = 1000}, .generate = {.low = 100, .mean = 100}, .rate = 30};
     (void)roof_arrivals_read(&world.arrivals.process, "poisson", NULL);
     world.load = (struct roof_simulation_inputs){
-        .limits = {.budget = 8192, .sequences = 256, .scale = 1},
+        .limits = {.budget = 8192, .sequences = 256},
         .arrivals = &world.arrivals,
         .requests = 2000,
         .seed = 1,

@@ -26,7 +26,7 @@ static struct roof_capacity find(int64_t sequences, double mean_s, double percen
     assert_int_equal(roof_step_table_open(&table, plane, &per_token, NULL), ROOF_OK);
     struct roof_simulation_inputs inputs = {
         .table = table,
-        .limits = {.budget = ROOF_BUDGET_WHOLE, .sequences = sequences, .scale = 1},
+        .limits = {.budget = ROOF_BUDGET_WHOLE, .sequences = sequences},
         .arrivals = &arrivals,
         .requests = requests,
         .seed = 1,
@@ -93,7 +93,7 @@ static void test_trace(void **state)
     assert_int_equal(roof_step_table_open(&table, plane, &per_token, NULL), ROOF_OK);
     struct roof_simulation_inputs inputs = {
         .table = table,
-        .limits = {.budget = ROOF_BUDGET_WHOLE, .sequences = 1, .scale = 1},
+        .limits = {.budget = ROOF_BUDGET_WHOLE, .sequences = 1},
         .trace = request,
         .trace_rate = 0.5,
         .requests = REQUESTS,

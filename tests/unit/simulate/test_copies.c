@@ -40,7 +40,7 @@ static struct roof_simulation run(struct roof_simulation_inputs *inputs, roof_st
 static struct roof_simulation_inputs inputs_of(uint64_t copies, enum roof_router router)
 {
     return (struct roof_simulation_inputs){
-        .limits = {.budget = ROOF_BUDGET_WHOLE, .sequences = 1, .scale = 1},
+        .limits = {.budget = ROOF_BUDGET_WHOLE, .sequences = 1},
         .copies = copies,
         .router = router,
         .seed = 1,

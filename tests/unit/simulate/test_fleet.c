@@ -25,12 +25,12 @@ struct lab {
     struct roof_arrivals arrivals;
     struct roof_simulation_inputs inputs;
     double scale;
+    double prefill_scale;
 };
 
 static struct lab lab_of(double send_s, double receive_s)
 {
-    const struct roof_scheduler_limits wide = {
-        .budget = ROOF_BUDGET_WHOLE, .sequences = 64, .scale = 1};
+    const struct roof_scheduler_limits wide = {.budget = ROOF_BUDGET_WHOLE, .sequences = 64};
     return (struct lab){
         .prefills = {.copies = 1,
                      .limits = wide,
@@ -44,19 +44,21 @@ static struct lab lab_of(double send_s, double receive_s)
                    .seed = 1,
                    .keep = true,
                    .limit = {{(double)NAN, 99}, {(double)NAN, 99}, {(double)NAN, 99}}},
-        .scale = 1};
+        .scale = 1,
+        .prefill_scale = 1};
 }
 
 /* The caller releases the simulation. */
 static struct roof_simulation run(struct lab *lab)
 {
     struct roof_simulation out;
-    struct roof_step_table *table = NULL;
-    assert_int_equal(roof_step_table_open(&table, plane, &lab->scale, NULL), ROOF_OK);
-    lab->inputs.table = lab->prefills.table = table;
+    double prefill = lab->scale * lab->prefill_scale;
+    assert_int_equal(roof_step_table_open(&lab->inputs.table, plane, &lab->scale, NULL), ROOF_OK);
+    assert_int_equal(roof_step_table_open(&lab->prefills.table, plane, &prefill, NULL), ROOF_OK);
     lab->inputs.prefills = &lab->prefills;
     assert_int_equal(roof_simulate(&out, &lab->inputs, NULL), ROOF_OK);
-    roof_step_table_free(table);
+    roof_step_table_free(lab->inputs.table);
+    roof_step_table_free(lab->prefills.table);
     return out;
 }
 
@@ -259,7 +261,7 @@ static void test_link(void **state)
     lab.prefills.transfer.send_s = lab.prefills.transfer.receive_s = 0;
     lab.inputs.copies = 4;
     lab.prefills.limits.sequences = 1;
-    lab.prefills.limits.scale = 8; /* 8 x 0.3 s for a prompt */
+    lab.prefill_scale = 8; /* 8 x 0.3 s for a prompt */
     const struct roof_simulation slow = run_random(&lab, 0.5);
     assert_true(slow.saturated);
     assert_near(slow.completed_per_s, 1 / 2.4, 0.01);
@@ -330,7 +332,7 @@ static void test_deployments(void **state)
     assert_near(d.prefills.transfer.receive_s, 131072 / 450e9, 1e-9);
     const struct roof_arrival one = {0, 1000, 50, NULL, 0};
     struct roof_simulation_inputs in = {
-        .limits = {.budget = 8192, .sequences = 8, .scale = 1, .prefix_hit = 0.5},
+        .limits = {.budget = 8192, .sequences = 8, .prefix_hit = 0.5},
         .copies = 1,
         .trace = &one,
         .requests = 1,

@@ -25,7 +25,7 @@ static void test_sequences(void **state)
     const struct roof_arrivals arrivals = {.prompt = {.low = 200, .mean = 200},
                                            .generate = {.low = 100, .mean = 100}};
     struct roof_simulation_inputs inputs = {
-        .limits = {.budget = 8192, .sequences = 2, .scale = 1},
+        .limits = {.budget = 8192, .sequences = 2},
         .copies = 1,
         .arrivals = &arrivals,
         .requests = 1000,

@@ -271,11 +271,8 @@ static void test_streamed(void **state)
         roof_request_trace_read(&t, path_in(path, state, NAME), COUNT_OF, PART_TOKENS, NULL),
         ROOF_OK);
     assert_null(t.arrival);
-    const struct roof_scheduler_limits limits = {.budget = 64,
-                                                 .sequences = 4,
-                                                 .blocks = 30,
-                                                 .scale = 1,
-                                                 .part_blocks = PART_TOKENS / ROOF_BLOCK_TOKENS};
+    const struct roof_scheduler_limits limits = {
+        .budget = 64, .sequences = 4, .blocks = 30, .part_blocks = PART_TOKENS / ROOF_BLOCK_TOKENS};
     const struct roof_prefills prefills = {
         .copies = 2,
         .limits = limits,

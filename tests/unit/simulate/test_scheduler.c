@@ -51,7 +51,7 @@ struct given {
 static struct roof_scheduler_limits wide(void)
 {
     return (struct roof_scheduler_limits){
-        .budget = ROOF_BUDGET_WHOLE, .sequences = 64, .blocks = 0, .scale = 1};
+        .budget = ROOF_BUDGET_WHOLE, .sequences = 64, .blocks = 0};
 }
 
 /* Runs requests with ids of their prompts to their ends; returns the sums. */
@@ -177,17 +177,16 @@ static void test_sequences(void **state)
     assert_near(sums.waiting_s, 3.25, 1e-12);
 }
 
-/* The overhead passes before the engine sees a request; the scale is of all steps. */
-static void test_overhead_and_scale(void **state)
+/* The overhead passes before the engine sees a request. */
+static void test_overhead(void **state)
 {
     (void)state;
     struct served out;
     struct roof_scheduler_limits limits = wide();
     const struct given one = {1, 8, 2};
     limits.overhead_s = 0.5;
-    limits.scale = 2;
     (void)run(&out, limits, &one, 1);
-    check(&out.request[0], 1.5, 5.5, 8);
+    check(&out.request[0], 1.5, 3.5, 4.75);
 }
 
 /* Half of a prompt of 16 is cached: 8 tokens take 2 s. */
@@ -671,7 +670,7 @@ int main(void)
         cmocka_unit_test(test_mixed),
         cmocka_unit_test(test_budget_is_shared),
         cmocka_unit_test(test_sequences),
-        cmocka_unit_test(test_overhead_and_scale),
+        cmocka_unit_test(test_overhead),
         cmocka_unit_test(test_prefix),
         cmocka_unit_test(test_preemption),
         cmocka_unit_test(test_cache_keeps_waiting),

@@ -39,7 +39,7 @@ static struct lab lab_of(struct plane plane, const char *process, const char *pr
     assert_int_equal(roof_length_read(&lab.arrivals.prompt, "prompt", prompt, NULL), ROOF_OK);
     assert_int_equal(roof_length_read(&lab.arrivals.generate, "generate", generate, NULL), ROOF_OK);
     lab.inputs = (struct roof_simulation_inputs){
-        .limits = {.budget = ROOF_BUDGET_WHOLE, .sequences = 256, .scale = 1},
+        .limits = {.budget = ROOF_BUDGET_WHOLE, .sequences = 256},
         .requests = 20000,
         .seed = 1,
         .warm_up = 0.2,
@@ -330,7 +330,7 @@ static struct roof_simulation loop(const struct plan *plan, int64_t requests)
         .prompt = {.low = s->prompt}, .generate = {.low = s->generate}, .rate = 1};
     struct roof_simulation_inputs inputs = {
         .table = plan->deployment.table,
-        .limits = {.budget = s->chunk, .sequences = s->common.shape.batch, .scale = 1},
+        .limits = {.budget = s->chunk, .sequences = s->common.shape.batch},
         .arrivals = &arrivals,
         .requests = (uint64_t)requests,
         .concurrency = (uint64_t)s->common.shape.batch,
@@ -556,7 +556,7 @@ static void test_timeline(void **state)
             .prompt = {.low = 1000}, .generate = {.low = 100}, .rate = 12};
         struct roof_simulation_inputs inputs = {
             .table = plan.deployment.table,
-            .limits = {.budget = 8192, .sequences = 4, .scale = 1, .timeline = &t},
+            .limits = {.budget = 8192, .sequences = 4, .timeline = &t},
             .copies = 2,
             .arrivals = &arrivals,
             .requests = 500,
@@ -650,7 +650,6 @@ static void test_alike(void **state)
             struct lab lab = lab_of((struct plane){0, 0, 0}, "gamma:2", "uniform:1:300",
                                     c % 2 == 0 ? "uniform:1:200" : "uniform:1:3");
             lab.inputs.limits = engines[i];
-            lab.inputs.limits.scale = 1.25;
             lab.inputs.limits.sequences = c / 2 % 2 == 0 ? 100 : 4;
             lab.inputs.limits.blocks = c / 4 % 2 == 0 ? 0 : 150;
             lab.inputs.concurrency = c / 8 % 2 == 0 ? 0 : 30;
