@@ -121,7 +121,7 @@ static enum roof_status resolve_and_answer(struct roof_asking *a,
     const struct roof_question *const asked = a->question;
     struct roof_question resolved;
     struct roof_error note;
-    TRY(roof_question_resolve(&resolved, &note, asked, &a->loans, error));
+    TRY(roof_question_resolve(&resolved, &note, asked, &a->loans, a->command, error));
     a->question = &resolved;
     if (note.message[0] != '\0' && a->listener->remark != NULL) {
         a->listener->remark(a->listener->context, &note);

@@ -71,30 +71,37 @@ static const struct {
                    {"", "-mxfp4", "mxfp4"},
                    {"", "-gguf", "q4_k_m"}};
 
-#define MODEL_SIZE 128
-
-void roof_hint_model(struct roof_error *error, const char *name, const char *const *folders)
+bool roof_checkpoint_find(struct roof_checkpoint *out, const char *name, const char *const *folders)
 {
     const char *const slash = strrchr(name, '/');
     const char *const own = slash == NULL ? name : slash + 1;
     const size_t length = strlen(own);
     const bool path = strchr("./~", *name) != NULL || (slash != NULL && strchr(name, '/') != slash);
-    for (size_t i = 0; error != NULL && !path && i < COUNT(checkpoints); i++) {
+    for (size_t i = 0; !path && i < COUNT(checkpoints); i++) {
         const char *const ending = checkpoints[i].ending;
-        char base[MODEL_SIZE];
         bool known = false;
-        if (length > strlen(ending) && length - strlen(ending) < sizeof base &&
+        if (length > strlen(ending) && length - strlen(ending) < sizeof out->model &&
             strcasecmp(own + length - strlen(ending), ending) == 0 &&
             strncasecmp(own, checkpoints[i].family, strlen(checkpoints[i].family)) == 0) {
-            snprintf(base, sizeof base, "%.*s", (int)(length - strlen(ending)), own);
-            if (roof_model_known(&known, base, folders, NULL) == ROOF_OK && known) {
-                (void)roof_error_set(error, error->status,
-                                     "%s is not built in, but %s is: give %s with " ROOF_KEY(
-                                         "precision") " %s (recommend chooses the formats)",
-                                     name, base, base, checkpoints[i].formats);
-                return;
+            (void)snprintf(out->model, sizeof out->model, "%.*s", (int)(length - strlen(ending)),
+                           own);
+            if (roof_model_known(&known, out->model, folders, NULL) == ROOF_OK && known) {
+                out->formats = checkpoints[i].formats;
+                return true;
             }
         }
+    }
+    return false;
+}
+
+void roof_hint_model(struct roof_error *error, const char *name, const char *const *folders)
+{
+    struct roof_checkpoint checkpoint;
+    if (error != NULL && roof_checkpoint_find(&checkpoint, name, folders)) {
+        (void)roof_error_set(
+            error, error->status,
+            "%s is not built in, but %s is: give %s with " ROOF_KEY("precision") " %s", name,
+            checkpoint.model, checkpoint.model, checkpoint.formats);
     }
 }
 

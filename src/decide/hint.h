@@ -13,6 +13,18 @@
 void roof_hint_format(struct roof_error *error, const char *name, bool precision_given,
                       const char *const *folders);
 
+/* A known model, and the formats in which a checkpoint of it is published. */
+struct roof_checkpoint {
+    char model[128];
+    const char *formats; /* a value of `precision` */
+};
+
+/* Finds the checkpoint that a name means by its ending, such as Qwen/Qwen3-32B-FP8; false: none, or
+ * the name is a path. The ending -GGUF means q4_k_m, which most people download. The model is
+ * searched in the folders, too (NULL: only the built-in ones). */
+bool roof_checkpoint_find(struct roof_checkpoint *out, const char *name,
+                          const char *const *folders);
+
 /* Replaces the message of an error about an unknown model by one that names the model and its
  * formats, if the name is that of a quantised checkpoint of a known model: Qwen/Qwen3-32B-FP8. */
 void roof_hint_model(struct roof_error *error, const char *name, const char *const *folders);

@@ -28,7 +28,7 @@ static enum roof_status read_and_predict(struct roof_model_result *r,
     struct roof_question resolved;
     struct roof_error note;
     TRY(roof_question_check(question, ROOF_COMMAND_PREDICT, error));
-    TRY(roof_question_resolve(&resolved, &note, question, &r->loans, error));
+    TRY(roof_question_resolve(&resolved, &note, question, &r->loans, ROOF_COMMAND_PREDICT, error));
     question = &resolved;
     if (question->model_name == NULL) {
         return roof_which_model(error);

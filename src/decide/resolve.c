@@ -60,7 +60,8 @@ static enum roof_status resolve_workload(struct roof_question *question, struct 
     if (!known && roof_list_next(&first, &rest) && roof_list_item_copy(name, sizeof name, &first)) {
         TRY(roof_model_known(&known, name, folders, error));
     }
-    if (!known) {
+    struct roof_checkpoint checkpoint;
+    if (!known && !roof_checkpoint_find(&checkpoint, question->op, folders)) {
         return unknown_workload(question->op, folders, error);
     }
     question->model = true;
@@ -105,17 +106,68 @@ static bool is_looked_up_later(const struct roof_question *question)
                                          is_list(question->value[ROOF_INPUT_PRECISION_BOTH]));
 }
 
+/* Tells whether a question has formats of weights or activations. */
+static bool has_formats(const struct roof_question *question)
+{
+    static const size_t inputs[] = {ROOF_INPUT_PRECISION_BOTH, ROOF_INPUT_WEIGHTS,
+                                    ROOF_INPUT_ACTIVATIONS, ROOF_INPUT_LAYOUT, ROOF_INPUT_FORMATS};
+    bool any = false;
+    for (size_t i = 0; i < COUNT(inputs); i++) {
+        any = any || roof_asked(question, inputs[i]);
+    }
+    return any;
+}
+
+/* Changes the name of a quantised checkpoint of a known model to that model, with its formats
+ * unless the question has others. *note then says so. */
+static enum roof_status resolve_checkpoint(struct roof_question *question, struct roof_error *note,
+                                           struct roof_loans *loans, enum roof_command command,
+                                           struct roof_error *error)
+{
+    const char *const *const folders = roof_store_folders(loans->store);
+    const char *const name = question->model_name;
+    struct roof_checkpoint checkpoint;
+    const struct roof_model *model = NULL;
+    struct roof_model_wish wish = {.name = name};
+    if (!question->model || name == NULL || !roof_checkpoint_find(&checkpoint, name, folders)) {
+        return ROOF_OK;
+    }
+    const enum roof_status status = roof_loan_model(&model, loans, &wish, NULL);
+    if (status != ROOF_IO && status != ROOF_USAGE) {
+        return ROOF_OK; /* it is there; its reader reports what is wrong */
+    }
+    wish.name = checkpoint.model;
+    TRY(roof_loan_model(&model, loans, &wish, error));
+    question->model_name = model->id;
+    if (has_formats(question)) {
+        return ROOF_OK;
+    }
+    if (command == ROOF_COMMAND_RECOMMEND) {
+        (void)roof_error_set(
+            note, ROOF_OK,
+            "note: %s is read as %s, in any format; " ROOF_KEY("formats") " chooses among them",
+            name, model->id);
+        return ROOF_OK;
+    }
+    question->value[ROOF_INPUT_PRECISION_BOTH] = checkpoint.formats;
+    (void)roof_error_set(note, ROOF_OK, "note: %s is read as %s with " ROOF_KEY("precision") " %s",
+                         name, model->id, checkpoint.formats);
+    return ROOF_OK;
+}
+
 /* Sets the formats of a question about a model by the name in its precision. */
 static enum roof_status resolve_formats(struct roof_question *question, struct roof_error *note,
                                         struct roof_loans *loans, struct roof_error *error)
 {
     const char *const name = question->value[ROOF_INPUT_PRECISION_BOTH];
     struct roof_named named;
+    struct roof_error other;
     if (!question->model || name == NULL || roof_asked(question, ROOF_INPUT_LAYOUT) ||
         is_looked_up_later(question)) {
         return ROOF_OK;
     }
-    TRY(roof_named_find(&named, note, name, question->model_name, loans, error));
+    TRY(roof_named_find(&named, note->message[0] == '\0' ? note : &other, name,
+                        question->model_name, loans, error));
     if (named.precision != ROOF_PRECISION_AUTO) {
         return ROOF_OK;
     }
@@ -152,11 +204,13 @@ static enum roof_status check_formats(const struct roof_question *question,
 
 enum roof_status roof_question_resolve(struct roof_question *out, struct roof_error *note,
                                        const struct roof_question *question,
-                                       struct roof_loans *loans, struct roof_error *error)
+                                       struct roof_loans *loans, enum roof_command command,
+                                       struct roof_error *error)
 {
     *note = (struct roof_error){.status = ROOF_OK};
     roof_question_borrow(out, question);
     TRY(resolve_workload(out, loans, error));
+    TRY(resolve_checkpoint(out, note, loans, command, error));
     TRY(resolve_formats(out, note, loans, error));
     return check_formats(out, loans, error);
 }

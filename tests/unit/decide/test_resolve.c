@@ -35,7 +35,9 @@ static void check(const char *model, const char *precision, const struct expecte
     assert_int_equal(roof_question_put(question, "model", model, &error), ROOF_OK);
     assert_int_equal(roof_question_put(question, "precision", precision, &error), ROOF_OK);
     struct roof_loans loans = {.store = store};
-    assert_int_equal(roof_question_resolve(&out, &note, question, &loans, &error), ROOF_OK);
+    assert_int_equal(
+        roof_question_resolve(&out, &note, question, &loans, ROOF_COMMAND_PREDICT, &error),
+        ROOF_OK);
     same(out.value[ROOF_INPUT_PRECISION_BOTH], e->precision);
     same(out.value[ROOF_INPUT_LAYOUT], e->layout);
     same(out.value[ROOF_INPUT_WEIGHTS], e->weights);
@@ -91,7 +93,8 @@ static void resolve_operator(struct roof_question *out, const char *name, enum r
     assert_int_equal(roof_question_new(&question, error), ROOF_OK);
     assert_int_equal(roof_question_put(question, "operator", name, error), ROOF_OK);
     struct roof_loans loans = {.store = store};
-    assert_int_equal(roof_question_resolve(out, &note, question, &loans, error), wanted);
+    assert_int_equal(
+        roof_question_resolve(out, &note, question, &loans, ROOF_COMMAND_PREDICT, error), wanted);
     out->model_name = NULL; /* a text of the question */
     out->op = NULL;
     roof_loans_return(&loans);
