@@ -40,7 +40,8 @@ struct roof_field {
     int part;    /**< of a result made of several structs: the one that has the value, from 0 */
     int width;   /**< in text tables; negative: left-aligned; 0: not in tables for people */
     bool hidden; /**< left out of tables for people although it has a width */
-    bool named;  /**< in CSV only if it is asked for by name, because it would slow down all rows */
+    bool named;  /**< rows have it only if it is asked for by name, because it would slow them down;
+                      the document of one prediction always has it */
     const char *label; /**< heading in text tables; NULL: the key */
 };
 

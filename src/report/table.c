@@ -20,19 +20,19 @@ static bool for_programs(enum roof_output output)
     return output == ROOF_OUTPUT_JSON || output == ROOF_OUTPUT_NDJSON || output == ROOF_OUTPUT_CSV;
 }
 
-/* Tells whether a table has a field if no columns are chosen. */
+/* Tells whether the rows of a table have a field if no columns are chosen. */
 static bool is_default(const struct roof_field *field, enum roof_output output)
 {
-    return !for_programs(output)       ? field->width != 0 && !field->hidden
-           : output == ROOF_OUTPUT_CSV ? !field->named
-                                       : true;
+    return for_programs(output) ? !field->named : field->width != 0 && !field->hidden;
 }
 
-static void keep_default(struct roof_fields *fields, enum roof_output output)
+/* Gives a table the fields of its rows, if no columns are chosen. */
+static void keep_default(struct roof_table *table)
 {
+    struct roof_fields *const fields = &table->columns;
     size_t kept = 0;
     for (size_t i = 0; i < fields->count; i++) {
-        if (is_default(&fields->field[i], output)) {
+        if (is_default(&fields->field[i], table->output)) {
             fields->field[kept++] = fields->field[i];
         }
     }
@@ -89,7 +89,7 @@ enum roof_status roof_table_open(struct roof_table *out, enum roof_output output
     *out = (struct roof_table){.output = output, .kind = kind, .op = op};
     if (columns == NULL) {
         roof_table_fields(&out->columns, kind, op, !for_programs(output));
-        keep_default(&out->columns, output);
+        keep_default(out);
         return ROOF_OK;
     }
     if (output == ROOF_OUTPUT_JSON) {
@@ -109,9 +109,9 @@ enum roof_status roof_table_open(struct roof_table *out, enum roof_output output
 void roof_table_open_members(struct roof_table *out, enum roof_table_kind kind,
                              enum roof_operator op, const char *separator)
 {
-    (void)roof_table_open(out, ROOF_OUTPUT_JSON, kind, op, NULL,
-                          NULL); /* only columns can make it fail */
-    out->form = ROOF_FORM_MEMBERS;
+    *out = (struct roof_table){
+        .output = ROOF_OUTPUT_JSON, .kind = kind, .op = op, .form = ROOF_FORM_MEMBERS};
+    roof_table_fields(&out->columns, kind, op, false);
     out->separator = separator;
 }
 
