@@ -231,8 +231,8 @@ def note(device, rows, decode, prompts):
     names = [own, *(one for one in family(device) if one != device)]
     listed = names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
     left_out = {"device": "GPUs", "model": "models", "weights": "formats"}[left_out_key(rows)]
-    return (f"rows are speeds of whole passes of {listed}; {left_out} that were left out of the fit are off "
-            f"by {decode * 100:.0f}% in decode and {prompts * 100:.0f}% in prompts")
+    return (f"rows are speeds of whole passes of {listed}; the error is that of {left_out} that were left out "
+            f"of the fit (decode {decode * 100:.0f}%, prompts {prompts * 100:.0f}%)")
 
 
 def unseen(passes, start):

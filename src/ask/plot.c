@@ -716,7 +716,8 @@ static enum roof_status tell_about(struct plotting *p, struct roof_error *error)
     if (about->unquantized) {
         roof_text_put(out,
                       "; the checkpoint is quantised: --layout checkpoint draws it as published");
-    } else if (about->unreadable) {
+    }
+    if (about->unreadable) {
         roof_text_put(out, "; the checkpoint is quantised in a way that is not supported: give its "
                            "formats with --layout NAME or --class");
     }

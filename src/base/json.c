@@ -310,7 +310,7 @@ static void mark_words(cJSON *node, struct words *w)
             null = !w->quoted && *w->p == 'n'; /* true and false have none, nor have numbers */
             (void)next_piece(w, &word);
         }
-        node->valuedouble = word ? NAN : 0;
+        node->valuedouble = word ? (double)NAN : 0;
     }
     for (cJSON *child = node->child; child != NULL; child = child->next) {
         mark_words(child, w);

@@ -54,7 +54,7 @@ enum roof_status roof_engines_check_model(const struct roof_engines *engines, un
     }
     const enum roof_status status = roof_error_set(error, ROOF_USAGE, ROOF_KEY("%s"), key);
     append_ids(error, engines, asked);
-    roof_error_append(error, " does not run %s; engines that do:", model->architecture);
+    roof_error_append(error, " cannot run %s; engines that can:", model->architecture);
     append_ids(error, engines, listing(engines, model));
     return status;
 }

@@ -44,7 +44,8 @@ struct roof_scale_fit {
     double scale;
     double host_s;       /**< 0: none helps */
     double mape;         /**< without the fit */
-    double fitted_mape;  /**< of each value by the fit of all others; at least applied_mape */
+    double fitted_mape;  /**< the larger of applied_mape and the error of each value by the fit
+                              of all others */
     double applied_mape; /**< of the values when they are predicted with these options */
     bool one_engine;     /**< all rows of models have the same host times */
     struct roof_host_time engine; /**< these; step_s includes host_s */

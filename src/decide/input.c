@@ -588,8 +588,9 @@ static const struct roof_input inputs[(int)ROOF_INPUT_COUNT - (int)ROOF_DIM_COUN
     ROW(RATE) = {.option = "rate",
                  .kind = ROOF_INPUT_TEXT,
                  .value = "RATE",
-                 .help = "requests per second, over all copies (0.6); scales --trace; max: the "
-                         "most within the limits",
+                 .help =
+                     "requests per second, over all copies, or max: the most within the limits; "
+                     "scales a --trace",
                  .of = ROOF_OF_MODELS,
                  .commands = SERVED(ROOF_COMMAND_RECOMMEND)},
     ROW(RATE_TRACE) =

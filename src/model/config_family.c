@@ -288,9 +288,6 @@ static void put_biases(struct roof_model *m, struct config *c)
 void roof_config_architecture(struct roof_model *m, struct config *c)
 {
     const unsigned flags = c->family->flags;
-    if (roof_config_flag(c, "multi_query", false)) {
-        m->kv_heads = 1;
-    }
     put_biases(m, c);
     m->wide_norm = (flags & WIDE_QK_NORM) != 0;
     m->qk_norm = roof_config_flag(c, "use_qk_norm", (flags & (QK_NORM | WIDE_QK_NORM)) != 0);

@@ -122,7 +122,7 @@ bool roof_config_flag(struct config *c, const char *key, bool otherwise);
 /* --- parts --------------------------------------------------------------------------------- */
 
 /* Reads the sizes, with the defaults of the family. */
-enum roof_status roof_config_sizes(struct reading *out, const struct config *c);
+enum roof_status roof_config_sizes(struct reading *out, struct config *c);
 /* Tells whether a config has the key of a field of the model, in any spelling. */
 bool roof_config_has_size(const struct config *c, size_t offset);
 /* Tells whether a key is a spelling of a size. */

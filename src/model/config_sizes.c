@@ -353,7 +353,7 @@ static enum roof_status check_groups(const struct roof_model *m, const struct co
                                  kv_heads, m->kv_heads == 0 ? " (num_attention_heads) here" : "");
 }
 
-enum roof_status roof_config_sizes(struct reading *out, const struct config *c)
+enum roof_status roof_config_sizes(struct reading *out, struct config *c)
 {
     char missing[256] = "";
     size_t used = 0;
@@ -373,6 +373,9 @@ enum roof_status roof_config_sizes(struct reading *out, const struct config *c)
             used += (size_t)snprintf(missing + used, sizeof missing - used, "%s%s",
                                      used == 0 ? "" : ", ", keys[i].names[0]);
         }
+    }
+    if (roof_config_flag(c, "multi_query", false)) {
+        out->model.kv_heads = 1;
     }
     return used == 0
                ? check_groups(&out->model, c)

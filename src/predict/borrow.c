@@ -177,6 +177,8 @@ static enum roof_status load_lender(struct roof_hardware **out,
                              : roof_error_prefix(error, ROOF_INVALID, "like of %s: ", hardware->id);
 }
 
+#define LIKE_REASON "the device names it with the key like"
+
 /* Loads the calibration of the device in `like`, or of that device's family. That device's own
  * `like` is not followed, so that two devices may name each other. */
 static enum roof_status load_like(struct roof_calibration **out,
@@ -193,7 +195,9 @@ static enum roof_status load_like(struct roof_calibration **out,
         set_matrix_rows(*out, lender->architecture);
     }
     roof_hardware_free(lender);
-    return status;
+    return status == ROOF_OK && *out != NULL && (*out)->reason == NULL
+               ? roof_calibration_explain(*out, LIKE_REASON, error)
+               : status;
 }
 
 /* Loads the kernels of llama.cpp that a device borrows: those for its architecture, else for that
@@ -381,7 +385,8 @@ static void put_lender(struct roof_text *out, const struct borrowing *b,
                                            ? find_row(b, "llama.cpp", hardware->architecture, NULL)
                                            : find_lender(b, hardware->calibration->id, fit);
     const char *const reason = row == NULL ? NULL : roof_json_line(roof_json_get(row, "reason"));
-    roof_text_put(out, reason == NULL ? "" : reason);
+    const bool liked = fit->stack == ROOF_STACK_LLAMA_CPP && hardware->like != NULL;
+    roof_text_put(out, reason != NULL ? reason : liked ? LIKE_REASON : "");
 }
 
 enum roof_status roof_calibration_reason(struct roof_text *out,
@@ -399,8 +404,7 @@ enum roof_status roof_calibration_reason(struct roof_text *out,
         roof_text_put(out, c->reason != NULL ? c->reason
                            : is_of_product(c, hardware)
                                ? "the product of this id, whose figures differ"
-                           : hardware->like != NULL ? "the device names it with the key like"
-                                                    : "");
+                               : "");
     }
     return ROOF_OK;
 }

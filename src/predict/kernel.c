@@ -473,7 +473,9 @@ static struct roof_widening widen(const struct roof_kernel_fit *fit, const struc
     const bool narrow = doubts->numerics != ROOF_NUMERICS_16BIT;
     struct roof_widening w = {1, NULL};
     if (doubts->otherwise) {
-        w = widest(w, (struct roof_widening){NEAR_BAND, "another stack, operator or quantisation"});
+        w = widest(w, (struct roof_widening){
+                          NEAR_BAND, "another stack, operator or quantisation, or sizes unlike the "
+                                     "measured ones"});
     }
     if (doubts->lent && fit->same_sm) {
         w = widest(w, (struct roof_widening){SAME_SM_BAND, "another device with the same SM"});

@@ -113,7 +113,7 @@ static const struct roof_field least_field = {.key = "least_time_us", .derived =
 
 /* Operators with a state have it. */
 static const struct roof_field state_field = {
-    .key = "state_bytes", .unit = ROOF_UNIT_BYTES, .derived = STATE_BYTES};
+    .key = "state_bytes_per_sequence", .unit = ROOF_UNIT_BYTES, .derived = STATE_BYTES};
 
 /* The roles whose formats people want to see in a table, as bits. */
 static unsigned shown_roles(enum roof_operator op)

@@ -29,7 +29,10 @@ static void add(struct roof_used *out, const struct roof_prediction *p)
 static void add_other_stack(struct roof_used *out, const struct roof_prediction *p)
 {
     const enum roof_stack asked = (enum roof_stack)p->workload.stack;
-    for (int i = 0; i < p->part_count && out->expected && asked != ROOF_STACK_BEST; i++) {
+    if (!out->expected || asked == ROOF_STACK_BEST) {
+        return;
+    }
+    for (int i = 0; i < p->part_count; i++) {
         const struct roof_kernel_fit *const fit = p->part[i].expected.fit;
         if (out->instead == NULL && fit->stack != ROOF_STACK_BEST && fit->stack != asked) {
             out->asked = asked;
@@ -46,6 +49,19 @@ void roof_used_by(struct roof_used *out, const struct roof_prediction *predictio
     add_other_stack(out, prediction);
 }
 
+/* Tells whether kernels of a stack were measured on a device. Those of AMD's aiter count for all
+ * stacks. */
+static bool has_stack(const struct roof_calibration *c, enum roof_stack stack)
+{
+    bool has = roof_calibration_has(c, stack);
+    for (size_t i = 0; i < c->count && stack == ROOF_STACK_AITER; i++) {
+        const struct roof_kernel_fit *const fit = &c->fit[i];
+        has = has || (fit->kernel == ROOF_KERNEL_GEMM && fit->stack == ROOF_STACK_BEST &&
+                      fit->lent == NULL);
+    }
+    return has;
+}
+
 /* Notes a stack that was asked for if a device has no kernels of it. A model in a GGUF format has a
  * note of its own for llama.cpp. */
 static void add_missing_stack(struct roof_used *out, const struct roof_model_prediction *model)
@@ -54,8 +70,7 @@ static void add_missing_stack(struct roof_used *out, const struct roof_model_pre
     const struct roof_calibration *const c = out->hardware->calibration;
     const enum roof_stack asked = (enum roof_stack)s->common.stack;
     const bool noted = asked == ROOF_STACK_LLAMA_CPP && roof_scenario_gguf(s, model->model);
-    if (out->expected && !noted && asked != ROOF_STACK_BEST && c != NULL &&
-        !roof_calibration_has(c, asked)) {
+    if (out->expected && !noted && asked != ROOF_STACK_BEST && c != NULL && !has_stack(c, asked)) {
         out->asked = asked;
         out->instead = c->local ? &c->fit[0] : NULL;
     }
@@ -193,7 +208,7 @@ static bool put_stack(struct roof_text *out, const struct roof_used *used)
         return false;
     }
     roof_text_printf(out,
-                     "no such kernels of %s were measured for a device like %s; the estimate "
+                     "no kernels of %s for this were measured on a device like %s; the estimate "
                      "uses those of ",
                      roof_stack_name(used->asked), used->hardware->id);
     if (used->instead == NULL) {

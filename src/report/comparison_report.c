@@ -497,7 +497,8 @@ static void text_options(struct roof_text *out, const struct roof_scale_fit *fit
     char applied[ROOF_QUANTITY_SIZE];
     roof_format_short(scale, fit->scale);
     roof_time_option(host, fit->host_s);
-    roof_text_printf(out, "With these options it is %s on the same values:\n",
+    roof_text_printf(out, "With these options%s it is %s on the same values:\n",
+                     fit->hosted ? " and the same --stack and --host-time" : "",
                      roof_format_quantity(applied, fit->applied_mape, ROOF_UNIT_FRACTION));
     if (fit->models == 0) {
         roof_text_printf(out, "compare: --step-scale %s\n", scale);
