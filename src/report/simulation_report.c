@@ -287,6 +287,24 @@ static void put_load(struct roof_text *out, const struct roof_simulation_row *ro
     }
 }
 
+/* Says that requests are longer than the model supports; engines refuse these. */
+static void put_longer(struct roof_text *out, const struct roof_simulation_row *row)
+{
+    const int64_t positions = row->deployment->model->positions;
+    const uint64_t longer = row->result.longer;
+    if (longer == 0) {
+        return;
+    }
+    put_line(out, "note", "");
+    if (row->trace == NULL && !row->lengths_vary) {
+        roof_text_printf(out, "the model supports contexts up to %" PRId64 "\n", positions);
+    } else {
+        roof_text_printf(
+            out, "%" PRIu64 " request%s longer than the model supports (%" PRId64 " tokens)\n",
+            longer, longer == 1 ? " is" : "s are", positions);
+    }
+}
+
 /* Writes how many requests the latencies are of, and what they leave out. */
 static void put_extent(struct roof_text *out, const struct roof_simulation_row *row)
 {
@@ -299,6 +317,7 @@ static void put_extent(struct roof_text *out, const struct roof_simulation_row *
                                ? "\n"
                                : "; first tokens of real engines came later\n");
     }
+    put_longer(out, row);
     if (s->rejected > 0) {
         roof_text_printf(out, "  %-20s %" PRIu64 " request%s larger than the whole KV cache\n",
                          "turned away", s->rejected, s->rejected == 1 ? "" : "s");
@@ -353,6 +372,25 @@ static void put_limits(struct roof_text *out, const struct roof_simulation *s,
     }
 }
 
+/* Names the engine and the stack that the fitted numbers belong to, if any were given. */
+static void put_fitted_for(struct roof_text *out, const struct roof_simulation_row *row)
+{
+    const struct {
+        const char *option;
+        const char *value;
+    } all[] = {{" --engine ", row->engine}, {" --stack ", row->stack}};
+    if (row->engine != NULL || row->stack != NULL) {
+        put_line(out, "", "use them with");
+        for (size_t i = 0; i < COUNT(all); i++) {
+            if (all[i].value != NULL) {
+                roof_text_put(out, all[i].option);
+                roof_text_plain(out, all[i].value);
+            }
+        }
+        roof_text_put(out, "\n");
+    }
+}
+
 /* Compares the simulation with the measured times of the trace. */
 static void put_fit(struct roof_text *out, const struct roof_simulation_row *row)
 {
@@ -365,6 +403,7 @@ static void put_fit(struct roof_text *out, const struct roof_simulation_row *row
         roof_text_printf(out, " %s, --request-overhead %s, on the first %" PRIu64 " requests\n",
                          roof_format_short(a, row->step_scale),
                          short_time(b, row->request_overhead_s), row->fit_used);
+        put_fitted_for(out, row);
     }
     for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
         char time[ROOF_QUANTITY_SIZE];

@@ -266,6 +266,7 @@ void roof_deployments_use(struct roof_simulation_inputs *inputs, struct roof_dep
     const struct roof_prefills *const had = inputs->prefills;
     inputs->prefills = NULL;
     inputs->table = of->copy.table;
+    inputs->positions = of->copy.model->positions;
     inputs->least_prompt = roof_media_places(&of->copy.scenario, of->copy.model);
     if (of->prefill.parts != NULL) {
         struct roof_prefills *const p = &of->prefills;

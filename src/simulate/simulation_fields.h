@@ -21,6 +21,7 @@ struct roof_simulation_row {
     const char *prompt;
     const char *generate;
     const char *engine; /* the engine whose scheduler is simulated; NULL: none was named */
+    const char *stack;  /* NULL: none was named */
     const char *router; /* NULL: there is one copy */
     int64_t concurrency;
     bool lengths_vary; /* prompt lengths or output lengths differ */

@@ -123,12 +123,21 @@ static void test_monotone(void **state)
     }
 }
 
+/* Few requests never miss a loose limit: there is no greatest rate. */
+static void test_open(void **state)
+{
+    (void)state;
+    const struct roof_capacity c = find(1, 1e6, 99, 2);
+    assert_true(c.open && isnan(c.rate) && isnan(c.low) && isnan(c.high));
+    assert_false(find(1, 0.15, 0, 2000).open);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_queue), cmocka_unit_test(test_saturation),
         cmocka_unit_test(test_none),  cmocka_unit_test(test_monotone),
-        cmocka_unit_test(test_trace),
+        cmocka_unit_test(test_trace), cmocka_unit_test(test_open),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
