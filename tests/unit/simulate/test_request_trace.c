@@ -374,7 +374,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_unordered_ids, make_folder, remove_trace),
         cmocka_unit_test_setup_teardown(test_measured, make_folder, remove_trace),
         cmocka_unit_test_setup_teardown(test_durations, make_folder, remove_trace),
-        cmocka_unit_test_setup_teardown(test_durations, make_folder, remove_trace),
         cmocka_unit_test_setup_teardown(test_long, make_folder, remove_trace),
         cmocka_unit_test_setup_teardown(test_changed, make_folder, remove_trace),
         cmocka_unit_test_setup_teardown(test_streamed, make_folder, remove_trace),
