@@ -6,7 +6,7 @@
 
 #include "simulate/simulation.h"
 
-/* What to do without ids of prompts, in an error message. */
+/* The error message for a prefix cache without ids of prompts. */
 #define ROOF_PREFIX_CACHE_NEEDS                                                                    \
     ROOF_KEY("prefix_cache")                                                                       \
     " needs a " ROOF_KEY("trace") " with hash_ids; for other requests " ROOF_KEY(                  \
