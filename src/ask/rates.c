@@ -120,14 +120,14 @@ static void limit_plans(struct roof_plan_inputs *inputs, const struct simulate_i
     inputs->limit[ROOF_PLAN_LIMIT_TPOT] = load->inputs.limit[ROOF_LATENCY_TPOT].time_s;
 }
 
-/* Keeps the load as given in the question, for the command that simulates it. */
+/* Keeps the load as given in the question, for the command that simulates it. Inputs of the plan,
+ * such as its step scale, are already in that command. */
 static void read_said(struct rates_input *out, const struct roof_asking *a)
 {
     static const size_t load[] = {
-        ROOF_INPUT_PROMPT,   ROOF_INPUT_GENERATE,   ROOF_INPUT_ARRIVALS,
-        ROOF_INPUT_REQUESTS, ROOF_INPUT_SEED,       ROOF_INPUT_WARM_UP,
-        ROOF_INPUT_ROUTER,   ROOF_INPUT_STEP_SCALE, ROOF_INPUT_REQUEST_OVERHEAD,
-        ROOF_INPUT_MAX_TTFT, ROOF_INPUT_MAX_TPOT,   ROOF_INPUT_MAX_E2E};
+        ROOF_INPUT_PROMPT,   ROOF_INPUT_GENERATE, ROOF_INPUT_ARRIVALS, ROOF_INPUT_REQUESTS,
+        ROOF_INPUT_SEED,     ROOF_INPUT_WARM_UP,  ROOF_INPUT_ROUTER,   ROOF_INPUT_REQUEST_OVERHEAD,
+        ROOF_INPUT_MAX_TTFT, ROOF_INPUT_MAX_TPOT, ROOF_INPUT_MAX_E2E};
     _Static_assert(COUNT(load) <= ROOF_RATE_SAID_MAX, "each has a place");
     for (size_t i = 0; i < COUNT(load); i++) {
         if (roof_asking_has(a, load[i])) {

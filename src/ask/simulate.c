@@ -101,20 +101,45 @@ static enum roof_status write_result(struct roof_text *text, struct roof_table *
 
 /* --- the answer ---------------------------------------------------------------------------- */
 
+/* Refuses a chart, or rows over time, without a greatest rate. */
+static enum roof_status check_greatest(const struct simulate_input *in,
+                                       const struct roof_capacity *found, struct roof_error *error)
+{
+    if (!in->moments && in->chart == 0) {
+        return ROOF_OK;
+    }
+    if (found->open) {
+        return roof_error_set(error, ROOF_UNSATISFIED,
+                              "no rate misses a limit, so there is no greatest rate: simulate more "
+                              "requests, or give " ROOF_KEY("rate") " a number");
+    }
+    return found->rate > 0 || in->chart == ROOF_CHART_RATE
+               ? ROOF_OK
+               : roof_error_set(
+                     error, ROOF_UNSATISFIED,
+                     "a single request misses a limit even without load: there is nothing to draw");
+}
+
 /* Simulates only the greatest rate, for results that the search does not keep. */
 static enum roof_status simulate_greatest(struct roof_simulation *result, struct simulate_input *in,
                                           double rate, struct roof_error *error)
 {
-    if (!(rate > 0)) {
-        return roof_error_set(
-            error, ROOF_UNSATISFIED,
-            "a single request misses a limit even without load: there is nothing to draw");
-    }
     roof_simulation_free(result);
     in->timeline = (struct roof_timeline){0};
     roof_simulation_set_rate(&in->inputs, &in->arrivals, rate);
     in->inputs.keep = in->chart == ROOF_CHART_DISTRIBUTION;
     return roof_simulate(result, &in->inputs, error);
+}
+
+/* Removes the load from a simulation whose requests arrive at once, where only their latencies have
+ * a meaning. */
+static void forget_load(struct roof_simulation *s)
+{
+    s->rate = s->completed_per_s = s->goodput_per_s = s->tokens_per_s = ROOF_UNKNOWN;
+    s->running = s->waiting = s->kv_use = s->busy = s->growth_per_s = ROOF_UNKNOWN;
+    s->prefill_busy = s->link_busy = s->transfer_s = s->duration_s = ROOF_UNKNOWN;
+    s->prefill_full_budget = s->front_busy = s->step_s = ROOF_UNKNOWN;
+    s->full_budget = s->full_memory = s->full_sequences = ROOF_UNKNOWN;
 }
 
 static enum roof_status rescale(void *context, struct roof_simulation_inputs *inputs, double scale,
@@ -158,6 +183,8 @@ static enum roof_status run(struct roof_simulation *result, struct simulate_inpu
     }
     TRY(roof_capacity_find(&found, &in->inputs, error));
     *result = found.at;
+    TRY(check_greatest(in, &found, error));
+    in->row.open = found.open;
     in->row.max_rate = found.rate;
     in->row.max_rate_low = found.low;
     in->row.max_rate_high = found.high;
@@ -204,7 +231,10 @@ static enum roof_status simulate(struct roof_text *text, struct simulate_input *
     if (in->row.concurrency == 0 && in->row.trace == NULL) {
         result->rate = in->capacity ? in->row.max_rate : in->arrivals.rate;
     }
-    in->row.bottleneck = roof_simulation_bottleneck(result);
+    if (in->row.open) {
+        forget_load(result);
+    }
+    in->row.bottleneck = in->row.open ? NULL : roof_simulation_bottleneck(result);
     TRY(write_result(text, &table, in, a, error));
     return roof_asking_write(a, text, error);
 }

@@ -105,11 +105,7 @@ static enum roof_status read_prefix_cache(struct simulate_input *in, const struc
                    : ROOF_OK;
     }
     if (!roof_asking_has(a, ROOF_INPUT_TRACE)) {
-        (void)roof_error_set(error, ROOF_USAGE,
-                             ROOF_KEY("prefix_cache") " needs a " ROOF_KEY("trace") " with ");
-        roof_error_append(error, "hash_ids; for other requests " ROOF_KEY(
-                                     "prefix_hit") " gives the cached fraction");
-        return ROOF_USAGE;
+        return roof_error_set(error, ROOF_USAGE, ROOF_PREFIX_CACHE_NEEDS);
     }
     if (roof_asking_has(a, ROOF_INPUT_PREFIX_HIT)) {
         return roof_error_set(error, ROOF_USAGE,
@@ -190,8 +186,9 @@ static enum roof_status read_trace(struct simulate_input *in, const struct roof_
     if (in->fits && in->trace.measured == NULL) {
         return roof_error_set(error, ROOF_USAGE,
                               "%s has no measured times for " ROOF_KEY(
-                                  "fit") ": it needs columns queued_ts, first_token_ts and "
-                                         "last_token_ts, or must be a result of bench serve",
+                                  "fit") ": it needs columns ttft_ms and e2e_ms or tpot_ms, or "
+                                         "queued_ts, first_token_ts and last_token_ts, or must be "
+                                         "a result of bench serve",
                               in->row.trace);
     }
     return ROOF_OK;
@@ -497,6 +494,7 @@ static enum roof_status read_engine(struct simulate_input *in, const struct roof
     struct roof_engines *engines = NULL;
     size_t engine = 0;
     in->row.engine = id;
+    in->row.stack = a->question->value[ROOF_INPUT_STACK];
     if (id == NULL) {
         return ROOF_OK;
     }

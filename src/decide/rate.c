@@ -369,6 +369,7 @@ static void count_devices(struct roof_rate_plan *way, const struct roof_plan_pro
     way->cost = way->price / 3600 / way->at.tokens_per_s * 1e6;
     way->joule = way->plan.watt / way->at.tokens_per_s;
     way->max_rate = way->max_rate_low = way->max_rate_high = ROOF_UNKNOWN;
+    way->open = false;
 }
 
 /* Finds the copies of a candidate for a rate. */
@@ -552,6 +553,7 @@ static enum roof_status find_greatest(struct roof_rate_plan *way,
     }
     roof_deployments_close(&trial.deployments);
     if (status == ROOF_OK) {
+        way->open = found.open;
         way->max_rate = found.rate;
         way->max_rate_low = found.low;
         way->max_rate_high = found.high;

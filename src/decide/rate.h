@@ -20,9 +20,10 @@ struct roof_rate_plan {
     struct roof_simulation at;    /* with these copies at the rate */
     struct roof_simulation fewer; /* with one copy less; no steps: there is only one copy */
     double most;                  /* requests per second of one copy in the closed form */
-    double max_rate;              /* the greatest rate of the copies; NAN: not searched */
-    double max_rate_low;          /* its 95 % confidence interval */
+    double max_rate;     /* the greatest rate of the copies; NAN: not searched, or `open` */
+    double max_rate_low; /* its 95 % confidence interval */
     double max_rate_high;
+    bool open;       /* the search found no rate that misses a limit */
     double price;    /* per hour of all devices; NAN: unknown */
     double cost;     /* per million output tokens */
     double joule;    /* per output token, with all devices at TDP */

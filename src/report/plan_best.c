@@ -610,6 +610,9 @@ void roof_plan_put_simulation(struct roof_text *out, const struct roof_plan *pla
     struct roof_plan_row row;
     roof_plan_name(&row, plan, 1, problem);
     roof_plan_scenario(&scenario, plan, problem);
+    if (plan->basis == ROOF_PLAN_BOUND) {
+        scenario.common.step_scale = 1; /* lower bounds have no scale, and `simulate` refuses one */
+    }
     begin_command(out, "simulate", ROOF_COMMAND_SIMULATE, &row, problem, &scenario);
     roof_text_put(out, plan->basis == ROOF_PLAN_BOUND ? " --by ideal" : "");
     if (plan->prefill.copies > 0) {

@@ -317,13 +317,15 @@ static void put_legend(struct roof_text *out, const struct roof_rate_answer *a, 
     const struct roof_rate_plan *halves = NULL;
     size_t shown = 0;
     size_t searched = 0;
+    bool open = false;
     for (size_t i = 0; i < a->found->count && i < top; i++) {
         const struct roof_rate_plan *const way = &a->found->way[i];
         halves = halves == NULL && way->plan.prefill.copies > 0 ? way : halves;
-        searched += isnan(way->max_rate) ? 0 : 1;
+        searched += isnan(way->max_rate) && !way->open ? 0 : 1;
+        open = open || way->open;
         shown++;
     }
-    roof_text_put(out, halves != NULL || searched < shown ? "\n" : "");
+    roof_text_put(out, halves != NULL || searched < shown || open ? "\n" : "");
     if (halves != NULL) {
         const struct roof_plan *const plan = &halves->plan;
         struct roof_plan_row row;
@@ -339,6 +341,10 @@ static void put_legend(struct roof_text *out, const struct roof_rate_answer *a, 
                          "max req/s: the greatest rate that keeps the limits, searched for the "
                          "first %zu only\n",
                          searched);
+    }
+    if (open) {
+        roof_text_put(out, "-: no rate misses a limit with so few requests (--requests), or the "
+                           "rate was not searched\n");
     }
 }
 

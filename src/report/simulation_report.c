@@ -90,7 +90,11 @@ static void put_heading(struct roof_text *out, const struct roof_simulation_row 
     if (row->concurrency > 0) {
         roof_text_printf(out, ": %" PRId64 " requests in flight", row->concurrency);
     } else {
-        roof_text_printf(out, ": %s requests/s, ", roof_format_short(rate, row->result.rate));
+        if (row->open) { /* at the rate that the search ends with, all have arrived */
+            roof_text_put(out, ": requests at once, ");
+        } else {
+            roof_text_printf(out, ": %s requests/s, ", roof_format_short(rate, row->result.rate));
+        }
         roof_text_plain(out, row->trace != NULL ? row->trace : row->arrivals);
     }
     if (row->trace == NULL) {
@@ -124,6 +128,10 @@ static void put_capacity(struct roof_text *out, const struct roof_simulation_row
 {
     char rate[ROOF_QUANTITY_SIZE];
     char range[ROOF_RANGE_SIZE];
+    if (row->open) {
+        put_line(out, "greatest rate", "-; no rate misses a limit: simulate more requests\n\n");
+        return;
+    }
     if (row->max_rate <= 0) {
         put_line(out, "greatest rate", "none");
         roof_text_put(out, ": a request misses a limit even without load\n\n");
@@ -136,9 +144,7 @@ static void put_capacity(struct roof_text *out, const struct roof_simulation_row
             out, " (95%% interval: %s)",
             roof_format_range(range, row->max_rate_low, row->max_rate_high, ROOF_UNIT_NONE));
     }
-    if (row->max_rate_limit == NULL) {
-        roof_text_put(out, "; no rate misses a limit: simulate more requests\n");
-    } else if (strcmp(row->max_rate_limit, "saturation") == 0) {
+    if (strcmp(row->max_rate_limit, "saturation") == 0) {
         roof_text_put(out, "; above it, the engine is saturated\n");
     } else {
         roof_text_printf(out, "; above it, %s is too long\n", row->max_rate_limit);
@@ -244,12 +250,12 @@ static void put_drafts(struct roof_text *out, const struct roof_simulation_row *
                      s->drafting == ROOF_DRAFTING_FREE ? "; " ROOF_FREE_DRAFTS : "");
 }
 
+/* Writes the load of the engine: rates, and means over time. */
 static void put_load(struct roof_text *out, const struct roof_simulation_row *row)
 {
     const struct roof_simulation *const s = &row->result;
     char a[ROOF_QUANTITY_SIZE];
     char b[ROOF_QUANTITY_SIZE];
-    roof_text_put(out, "\n");
     put_line(out, "completed", roof_format_short(a, s->completed_per_s));
     roof_text_printf(out, " requests/s, %s tokens/s\n", roof_format_short(b, s->tokens_per_s));
     put_line(out, "running", roof_format_short(a, s->running));
@@ -279,13 +285,39 @@ static void put_load(struct roof_text *out, const struct roof_simulation_row *ro
     if (row->bottleneck != NULL) {
         put_bottleneck(out, row->bottleneck);
     }
+}
+
+/* Says that requests are longer than the model supports; engines refuse these. */
+static void put_longer(struct roof_text *out, const struct roof_simulation_row *row)
+{
+    const int64_t positions = row->deployment->model->positions;
+    const uint64_t longer = row->result.longer;
+    if (longer == 0) {
+        return;
+    }
+    put_line(out, "note", "");
+    if (row->trace == NULL && !row->lengths_vary) {
+        roof_text_printf(out, "the model supports contexts up to %" PRId64 "\n", positions);
+    } else {
+        roof_text_printf(
+            out, "%" PRIu64 " request%s longer than the model supports (%" PRId64 " tokens)\n",
+            longer, longer == 1 ? " is" : "s are", positions);
+    }
+}
+
+/* Writes how many requests the latencies are of, and what they leave out. */
+static void put_extent(struct roof_text *out, const struct roof_simulation_row *row)
+{
+    const struct roof_simulation *const s = &row->result;
     roof_text_printf(out, "  %-20s %" PRIu64 " measured after warm-up, seed %" PRId64 "\n",
                      "requests", s->requests, row->seed);
-    if (!row->deployment->bound && !row->fitted && row->step_scale == 1 &&
-        row->request_overhead_s == 0) {
-        put_line(out, "not included",
-                 "the error of the step times; first tokens of real engines came later\n");
+    if (!row->deployment->bound && !row->fitted && row->step_scale == 1) {
+        put_line(out, "not included", "the error of the step times");
+        roof_text_put(out, row->request_overhead_s > 0
+                               ? "\n"
+                               : "; first tokens of real engines came later\n");
     }
+    put_longer(out, row);
     if (s->rejected > 0) {
         roof_text_printf(out, "  %-20s %" PRIu64 " request%s larger than the whole KV cache\n",
                          "turned away", s->rejected, s->rejected == 1 ? "" : "s");
@@ -324,17 +356,38 @@ static void put_limits(struct roof_text *out, const struct roof_simulation *s,
             continue;
         }
         roof_text_printf(out, "%s  %-20s %s of %s %s, limit %s", any ? "" : "\n",
-                         r->met ? "met" : "MISSED", roof_report_percentile(name, limit[i].percent),
-                         latency_names[i], short_time(time, r->limited_s),
-                         short_time(most, limit[i].time_s));
+                         isnan(r->limited_s) ? "no value"
+                         : r->met            ? "met"
+                                             : "MISSED",
+                         roof_report_percentile(name, limit[i].percent), latency_names[i],
+                         short_time(time, r->limited_s), short_time(most, limit[i].time_s));
         roof_report_unsure(out, " (", ")", r, &limit[i]);
         roof_text_put(out, "\n");
         any = true;
     }
-    if (any) {
+    if (any && !isnan(s->goodput_per_s)) {
         char rate[ROOF_QUANTITY_SIZE];
         put_line(out, "goodput", roof_format_short(rate, s->goodput_per_s));
         roof_text_put(out, " requests/s keep all limits\n");
+    }
+}
+
+/* Names the engine and the stack that the fitted numbers belong to, if any were given. */
+static void put_fitted_for(struct roof_text *out, const struct roof_simulation_row *row)
+{
+    const struct {
+        const char *option;
+        const char *value;
+    } all[] = {{" --engine ", row->engine}, {" --stack ", row->stack}};
+    if (row->engine != NULL || row->stack != NULL) {
+        put_line(out, "", "use them with");
+        for (size_t i = 0; i < COUNT(all); i++) {
+            if (all[i].value != NULL) {
+                roof_text_put(out, all[i].option);
+                roof_text_plain(out, all[i].value);
+            }
+        }
+        roof_text_put(out, "\n");
     }
 }
 
@@ -350,6 +403,7 @@ static void put_fit(struct roof_text *out, const struct roof_simulation_row *row
         roof_text_printf(out, " %s, --request-overhead %s, on the first %" PRIu64 " requests\n",
                          roof_format_short(a, row->step_scale),
                          short_time(b, row->request_overhead_s), row->fit_used);
+        put_fitted_for(out, row);
     }
     for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
         char time[ROOF_QUANTITY_SIZE];
@@ -367,11 +421,15 @@ void roof_simulation_report_text(struct roof_text *out, const struct roof_simula
 {
     const struct roof_simulation *const s = &row->result;
     put_heading(out, row);
-    if (!isnan(row->max_rate)) {
+    if (row->open || !isnan(row->max_rate)) {
         put_capacity(out, row);
     }
     put_latencies(out, s, row->deployment->bound);
-    put_load(out, row);
+    roof_text_put(out, "\n");
+    if (!row->open) {
+        put_load(out, row);
+    }
+    put_extent(out, row);
     put_limits(out, s, limit);
     if (row->measured) {
         put_fit(out, row);

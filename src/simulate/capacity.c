@@ -158,10 +158,10 @@ enum roof_status roof_capacity_find(struct roof_capacity *out,
     s.points = 0;
     TRY(bracket(&s, guess, COARSE_RATIO, error));
     TRY(bisect(&s, FINE_RATIO, error));
-    out->rate = s.low.rate;
     out->limit = s.high.limit;
     out->open = s.high.rate == 0;
-    if (out->rate > 0 && !out->open) {
+    out->rate = out->open ? ROOF_UNKNOWN : s.low.rate;
+    if (out->rate > 0) {
         put_interval(out, &s);
     }
     return ROOF_OK;

@@ -6,15 +6,16 @@
 #include "simulate/simulation.h"
 
 struct roof_capacity {
-    double rate; /* requests per second; 0: even a request that runs alone misses a limit */
+    double rate; /* requests per second; 0: even a request that runs alone misses a limit; NAN: the
+                    search found no rate that misses one */
     double low;  /* its 95 % confidence interval; NAN: unknown */
     double high;
     int limit; /* the limit that a higher rate misses (enum roof_latency), or ROOF_LATENCY_COUNT:
                   the engine is saturated */
-    bool
-        open; /* no rate up to ROOF_RATE_MAX misses a limit, as with few requests; `limit` is unused
-               */
-    int runs; /* number of simulations in the search */
+    /* The search found no rate that misses a limit, as with few requests: it tried ROOF_RATE_MAX,
+     * or as many rates as it may. `limit` is unused, and `at` is at the last of them. */
+    bool open;
+    int runs;                  /* number of simulations in the search */
     struct roof_simulation at; /* the simulation at that rate */
 };
 

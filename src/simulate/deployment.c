@@ -17,19 +17,38 @@ struct roof_deployment_parts {
     struct roof_remembered cost[COSTS_REMEMBERED];
 };
 
-/* Refuses a device without expected times. */
-static enum roof_status check_expected(struct roof_deployment *d, struct roof_error *error)
+static int64_t least(int64_t a, int64_t b)
 {
-    const struct roof_step_load one = {.decoding = 1, .context = (double)d->scenario.prompt};
-    double time = 0;
-    TRY(roof_step_time(&time, d->table, &one, error));
-    return !isnan(time) ? ROOF_OK
-                        : roof_error_set(error, ROOF_USAGE, "%s has no %s for a step of %s%s",
-                                         d->hardware->id,
-                                         d->bound ? "lower bound" : "expected time", d->model->id,
-                                         d->bound ? ""
-                                                  : "; " ROOF_KEY("by") " ideal takes its "
-                                                                        "lower bound");
+    return a < b ? a : b;
+}
+
+/* Refuses a device on which a kind of step has no time: prompt tokens, a token of a sequence, or
+ * both. Copies that generate one token have only the first kind. */
+static enum roof_status check_times(struct roof_deployment *d, struct roof_error *error)
+{
+    const struct roof_scenario *const s = &d->scenario;
+    const double tokens = fmax(1, (double)least(d->parts->request.uncached, s->chunk));
+    const double context = (double)s->prompt - (tokens - 1) / 2; /* of the last tokens */
+    const double encoded = roof_has_media(s) ? 1 : 0;
+    const struct roof_step_load kinds[] = {
+        {.tokens = tokens, .prompt_context = context, .encoded = encoded},
+        {.decoding = 1, .context = (double)s->prompt},
+        {.decoding = 1,
+         .context = (double)s->prompt,
+         .tokens = tokens,
+         .prompt_context = context,
+         .encoded = encoded}};
+    for (size_t i = 0; i < (s->generate > 1 ? COUNT(kinds) : 1); i++) {
+        double time = 0;
+        TRY(roof_step_time(&time, d->table, &kinds[i], error));
+        if (isnan(time)) {
+            return roof_error_set(
+                error, ROOF_USAGE, "%s has no %s for a step of %s%s", d->hardware->id,
+                d->bound ? "lower bound" : "expected time", d->model->id,
+                d->bound ? "" : "; " ROOF_KEY("by") " ideal takes its lower bound");
+        }
+    }
+    return ROOF_OK;
 }
 
 /* Counts the blocks that fit in the memory beside weights and activations. */
@@ -57,11 +76,6 @@ static enum roof_status count_blocks(struct roof_deployment *d, struct roof_erro
     }
     d->blocks = blocks < 1e15 ? (int64_t)blocks : (int64_t)1e15;
     return ROOF_OK;
-}
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
 }
 
 static enum roof_status open_table(struct roof_step_table **out, struct roof_request_steps *steps,
@@ -99,7 +113,7 @@ static enum roof_status open_parts(struct roof_deployment *d, struct roof_error 
             .request = &p->request, .value = d->bound ? ROOF_STEP_PATH : ROOF_STEP_EXPECTED_PATH};
         TRY(open_table(&d->path, &p->paths, d, error));
     }
-    return check_expected(d, error);
+    return check_times(d, error);
 }
 
 /* Opens the tables of a deployment whose scenario is resolved. */
@@ -252,6 +266,7 @@ void roof_deployments_use(struct roof_simulation_inputs *inputs, struct roof_dep
     const struct roof_prefills *const had = inputs->prefills;
     inputs->prefills = NULL;
     inputs->table = of->copy.table;
+    inputs->positions = of->copy.model->positions;
     inputs->least_prompt = roof_media_places(&of->copy.scenario, of->copy.model);
     if (of->prefill.parts != NULL) {
         struct roof_prefills *const p = &of->prefills;

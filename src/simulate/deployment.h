@@ -23,7 +23,7 @@ struct roof_deployment {
 
 /* Opens a deployment. The scenario is a request with the mean lengths, and its batch is the most
  * sequences that run at once. ROOF_UNSATISFIED if the weights leave no room for a block; ROOF_USAGE
- * if there are no expected times. The caller releases *out by roof_deployment_close, even after a
+ * if a kind of step has no time. The caller releases *out by roof_deployment_close, even after a
  * failure. */
 enum roof_status roof_deployment_open(struct roof_deployment *out, const struct roof_model *model,
                                       const struct roof_scenario *scenario,

@@ -511,6 +511,19 @@ static void run_all_alike(struct roof_scheduler *s, double until_s)
 
 /* --- steps ---------------------------------------------------------------------------------- */
 
+/* Finds the time of a step; ROOF_USAGE if it is unknown. */
+static enum roof_status time_of(double *out_s, struct roof_step_table *table,
+                                const struct roof_step_load *load, struct roof_error *error)
+{
+    TRY(roof_step_time(out_s, table, load, error));
+    return !isnan(*out_s)
+               ? ROOF_OK
+               : roof_error_set(error, ROOF_USAGE,
+                                "a step with %.0f sequences and %.0f prompt tokens has no "
+                                "expected time; " ROOF_KEY("by") " ideal takes its lower bound",
+                                load->decoding, load->tokens);
+}
+
 /* Runs a whole step of an engine with one stage. */
 static enum roof_status run_step(struct roof_scheduler *s, struct roof_error *error)
 {
@@ -521,7 +534,7 @@ static enum roof_status run_step(struct roof_scheduler *s, struct roof_error *er
     if (does_nothing(&load)) { /* the only sequence was preempted */
         return ROOF_OK;
     }
-    TRY(roof_step_time(&time, s->table, &load, error));
+    TRY(time_of(&time, s->table, &load, error));
     add_time(s, time);
     s->began_s = s->clock_s;
     s->clock_s += time;
@@ -542,8 +555,8 @@ static enum roof_status begin_step(bool *begun, struct roof_scheduler *s, struct
     if (!*begun) {
         return ROOF_OK;
     }
-    TRY(roof_step_time(&slowest, s->table, &load, error));
-    TRY(roof_step_time(&path, s->limits.path, &load, error));
+    TRY(time_of(&slowest, s->table, &load, error));
+    TRY(time_of(&path, s->limits.path, &load, error));
     take_off(s, g, slowest / (double)s->stages, path);
     return ROOF_OK;
 }

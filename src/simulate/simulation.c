@@ -162,6 +162,8 @@ static enum roof_status next_arrival(struct roof_arrival *out, struct run *run,
     TRY(take_arrival(out, run, error));
     out->time_s *= run->inputs->trace_scale > 0 ? run->inputs->trace_scale : 1;
     out->prompt = out->prompt > least ? out->prompt : least;
+    const int64_t most = run->inputs->positions;
+    run->out->longer += most > 0 && out->prompt + out->generate > most ? 1 : 0;
     return ROOF_OK;
 }
 

@@ -38,6 +38,7 @@ struct roof_simulation_inputs {
     const struct roof_prefills *prefills; /* NULL: all copies are of one kind */
     enum roof_router router;
     int64_t least_prompt; /* the tokens of images per prompt; shorter prompts are raised to this */
+    int64_t positions;    /* the longest context that the model supports; 0: unknown */
     const struct roof_arrivals *arrivals;     /* random requests; NULL with a trace */
     const struct roof_arrival *trace;         /* requests in memory; NULL: there are none */
     const struct roof_request_source *source; /* NULL: no requests are read during the simulation */
@@ -68,6 +69,7 @@ struct roof_latency_result {
 struct roof_simulation {
     uint64_t requests; /* number of measured requests */
     uint64_t rejected; /* requests that do not fit even an empty cache */
+    uint64_t longer;   /* requests, of all, that are longer than the model supports */
     double rate;       /* arrivals per second */
     double completed_per_s;
     double goodput_per_s; /* requests per second that meet all limits */

@@ -21,6 +21,7 @@ struct roof_simulation_row {
     const char *prompt;
     const char *generate;
     const char *engine; /* the engine whose scheduler is simulated; NULL: none was named */
+    const char *stack;  /* NULL: none was named */
     const char *router; /* NULL: there is one copy */
     int64_t concurrency;
     bool lengths_vary; /* prompt lengths or output lengths differ */
@@ -28,7 +29,9 @@ struct roof_simulation_row {
     int64_t max_num_seqs;
     int64_t seed;
     const char *bottleneck;
-    double max_rate; /* the greatest rate within the limits, and its interval; NAN: not searched */
+    bool open;       /* the search found no rate that misses a limit */
+    double max_rate; /* the greatest rate within the limits, and its interval; NAN: not searched, or
+                        `open` */
     double max_rate_low;
     double max_rate_high;
     double max_rate_factor;                   /* that rate / the rate of the trace; NAN: no trace */

@@ -23,7 +23,7 @@
 /* --- columns ------------------------------------------------------------------------------- */
 
 /* The meaning of a column. */
-enum role { TIME, PROMPT, GENERATE, QUEUED, FIRST, LAST, ROLES };
+enum role { TIME, PROMPT, GENERATE, QUEUED, FIRST, LAST, TTFT, TPOT, E2E, ROLES };
 
 /* Names of columns. A name only counts if no earlier name of its role is present. */
 static const struct {
@@ -44,6 +44,9 @@ static const struct {
     {"queued_ts", QUEUED, 1},
     {"first_token_ts", FIRST, 1},
     {"last_token_ts", LAST, 1},
+    {"ttft_ms", TTFT, 1e-3}, /* durations, as simulate writes them */
+    {"tpot_ms", TPOT, 1e-3},
+    {"e2e_ms", E2E, 1e-3},
     {"input_length", PROMPT, 1}, /* Mooncake, whose timestamps are milliseconds */
     {"output_length", GENERATE, 1},
     {"ContextTokens", PROMPT, 1}, /* Azure */
@@ -226,6 +229,9 @@ static enum roof_status read_object(struct roof_trace_reader *r, bool *more,
         (void)snprintf(text, sizeof text, "%.*s",
                        (int)(used < NUMBER_SIZE ? used : NUMBER_SIZE - 1),
                        line + member[i].value + (quoted ? 1 : 0));
+        if (!quoted && strcmp(text, "null") == 0) {
+            text[0] = '\0'; /* no value */
+        }
         const bool milliseconds = !quoted && strcmp(columns[column].name, "timestamp") == 0;
         TRY(read_value(r, columns[column].role, milliseconds ? 1e-3 : columns[column].unit, text,
                        error));
@@ -240,6 +246,10 @@ static enum roof_status check_ids(const struct roof_trace_reader *r, int64_t pro
                                   struct roof_error *error)
 {
     const int64_t parts = (prompt + r->part_tokens - 1) / r->part_tokens;
+    if (r->ids == 0) {
+        return roof_error_at(error, ROOF_INVALID, r->csv.name, r->csv.line, 0,
+                             ROOF_PREFIX_CACHE_NEEDS);
+    }
     if (r->ids != (size_t)parts) {
         (void)roof_error_at(error, ROOF_INVALID, r->csv.name, r->csv.line, 0,
                             "a prompt of %" PRId64 " tokens has %" PRId64 " hash_ids, one for each "
@@ -270,6 +280,20 @@ static enum roof_status missing(const struct roof_trace_reader *r, enum role rol
     return ROOF_INVALID;
 }
 
+/* Finds the measured times of a request, which the file has as durations or as times of its clock.
+ * The time of the whole request may follow from that of a token. */
+static void put_measured(struct roof_traced *out, const double v[ROLES])
+{
+    const double tokens = v[GENERATE] - 1; /* after the first */
+    const double first = isnan(v[TTFT]) ? v[FIRST] - out->time_s : v[TTFT];
+    const double summed = tokens > 0 ? first + tokens * v[TPOT] : v[TTFT];
+    const double clocked = isnan(v[LAST]) ? summed : v[LAST] - out->time_s;
+    const double whole = isnan(v[E2E]) ? clocked : v[E2E];
+    out->measured[ROOF_LATENCY_TTFT] = first;
+    out->measured[ROOF_LATENCY_E2E] = whole;
+    out->measured[ROOF_LATENCY_TPOT] = tokens > 0 ? (whole - first) / tokens : ROOF_UNKNOWN;
+}
+
 /* Makes the request of a line; *full is false for one without tokens. A request that an engine
  * measured arrives when it was queued there. */
 static enum roof_status make_request(struct roof_traced *out, bool *full,
@@ -290,10 +314,7 @@ static enum roof_status make_request(struct roof_traced *out, bool *full,
                                 .ids = r->part_tokens > 0 ? r->id : NULL,
                                 .id_count = r->ids,
                                 .line = r->csv.line};
-    out->measured[ROOF_LATENCY_TTFT] = v[FIRST] - time;
-    out->measured[ROOF_LATENCY_E2E] = v[LAST] - time;
-    out->measured[ROOF_LATENCY_TPOT] =
-        v[GENERATE] > 1 ? (v[LAST] - v[FIRST]) / (v[GENERATE] - 1) : ROOF_UNKNOWN;
+    put_measured(out, v);
     return r->part_tokens > 0 ? check_ids(r, out->prompt, error) : ROOF_OK;
 }
 

@@ -6,6 +6,12 @@
 
 #include "simulate/simulation.h"
 
+/* The error message for a prefix cache without ids of prompts. */
+#define ROOF_PREFIX_CACHE_NEEDS                                                                    \
+    ROOF_KEY("prefix_cache")                                                                       \
+    " needs a " ROOF_KEY("trace") " with hash_ids; for other requests " ROOF_KEY(                  \
+        "prefix_hit") " gives the cached fraction"
+
 /* A request, as in its line. */
 struct roof_traced {
     double time_s; /* in the clock of the file */

@@ -3,6 +3,7 @@
 #include "support.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "simulate/capacity.h"
 
@@ -111,6 +112,38 @@ static void test_trace(void **state)
     roof_step_table_free(table);
 }
 
+static enum roof_status unknown(double *out_s, void *context, const struct roof_step_load *load,
+                                struct roof_error *error)
+{
+    (void)context;
+    (void)load;
+    (void)error;
+    *out_s = (double)NAN;
+    return ROOF_OK;
+}
+
+/* A step without a time ends the simulation, whose results would have no value. */
+static void test_unknown(void **state)
+{
+    (void)state;
+    struct roof_step_table *table = NULL;
+    struct roof_capacity out;
+    struct roof_error error = {0};
+    struct roof_arrivals arrivals = {.prompt = {.low = 100, .mean = 100},
+                                     .generate = {.low = 1, .mean = 1}};
+    assert_int_equal(roof_step_table_open(&table, unknown, NULL, NULL), ROOF_OK);
+    const struct roof_simulation_inputs inputs = {
+        .table = table,
+        .limits = {.budget = ROOF_BUDGET_WHOLE, .sequences = 1},
+        .arrivals = &arrivals,
+        .requests = 9,
+        .limit = {{1, 99}, {(double)NAN, 99}, {(double)NAN, 99}}};
+    assert_int_equal(roof_capacity_find(&out, &inputs, &error), ROOF_USAGE);
+    assert_non_null(strstr(error.message, "has no expected time"));
+    roof_simulation_free(&out.at);
+    roof_step_table_free(table);
+}
+
 /* A looser limit allows a higher rate. */
 static void test_monotone(void **state)
 {
@@ -123,12 +156,22 @@ static void test_monotone(void **state)
     }
 }
 
+/* Few requests never miss a loose limit: there is no greatest rate. */
+static void test_open(void **state)
+{
+    (void)state;
+    const struct roof_capacity c = find(1, 1e6, 99, 2);
+    assert_true(c.open && isnan(c.rate) && isnan(c.low) && isnan(c.high));
+    assert_false(find(1, 0.15, 0, 2000).open);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_queue), cmocka_unit_test(test_saturation),
-        cmocka_unit_test(test_none),  cmocka_unit_test(test_monotone),
-        cmocka_unit_test(test_trace),
+        cmocka_unit_test(test_queue),   cmocka_unit_test(test_saturation),
+        cmocka_unit_test(test_none),    cmocka_unit_test(test_monotone),
+        cmocka_unit_test(test_trace),   cmocka_unit_test(test_open),
+        cmocka_unit_test(test_unknown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -158,6 +158,36 @@ static void test_measured(void **state)
     roof_request_trace_free(&t);
 }
 
+/* Measured times may also be durations: the time of a request, or that of a token, is enough. */
+static void test_durations(void **state)
+{
+    static const char *const texts[] = {
+        "arrival_s,prompt,generate,ttft_ms,tpot_ms,e2e_ms\n1,6,3,500,500,1500\n3,5,1,1000,,1000\n",
+        "arrival_s,prompt,generate,ttft_ms,tpot_ms\n1,6,3,500,500\n3,5,1,1000,\n",
+        "arrival_s,prompt,generate,e2e_ms,ttft_ms\n1,6,3,1500,500\n3,5,1,1000,1000\n",
+        "{\"arrival_s\": 1, \"prompt\": 6, \"generate\": 3, \"ttft_ms\": 500, \"tpot_ms\": 500}\n"
+        "{\"arrival_s\": 3, \"prompt\": 5, \"generate\": 1, \"ttft_ms\": 1000, \"tpot_ms\": "
+        "null}\n"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct roof_request_trace t;
+        assert_int_equal(read_text(&t, state, texts[i], 0, NULL), ROOF_OK);
+        assert_int_equal(t.count, 2);
+        assert_non_null(t.measured);
+        assert_near(t.measured[0][ROOF_LATENCY_TTFT], 0.5, 1e-12);
+        assert_near(t.measured[0][ROOF_LATENCY_TPOT], 0.5, 1e-12);
+        assert_near(t.measured[0][ROOF_LATENCY_E2E], 1.5, 1e-12);
+        assert_near(t.measured[1][ROOF_LATENCY_TTFT], 1, 1e-12);
+        assert_near(t.measured[1][ROOF_LATENCY_E2E], 1, 1e-12);
+        assert_true(isnan(t.measured[1][ROOF_LATENCY_TPOT]));
+        roof_request_trace_free(&t);
+    }
+    struct roof_request_trace t; /* a time to first token alone is not enough */
+    assert_int_equal(
+        read_text(&t, state, "arrival_s,prompt,generate,ttft_ms\n1,6,3,500\n", 0, NULL), ROOF_OK);
+    assert_null(t.measured);
+    roof_request_trace_free(&t);
+}
+
 /* More than a million requests are not put into order: the line that breaks it is named. */
 static void test_long(void **state)
 {
@@ -343,6 +373,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_unordered, make_folder, remove_trace),
         cmocka_unit_test_setup_teardown(test_unordered_ids, make_folder, remove_trace),
         cmocka_unit_test_setup_teardown(test_measured, make_folder, remove_trace),
+        cmocka_unit_test_setup_teardown(test_durations, make_folder, remove_trace),
         cmocka_unit_test_setup_teardown(test_long, make_folder, remove_trace),
         cmocka_unit_test_setup_teardown(test_changed, make_folder, remove_trace),
         cmocka_unit_test_setup_teardown(test_streamed, make_folder, remove_trace),
