@@ -16,14 +16,20 @@ void roof_hint_format(struct roof_error *error, const char *name, bool precision
 /* A known model, and the formats in which a checkpoint of it is published. */
 struct roof_checkpoint {
     char model[128];
-    const char *formats; /* a value of `precision` */
+    const char *formats; /* a value of `layout` or `precision`; it may be a part of the name */
+    bool layout;         /* it is one of `layout` */
 };
 
 /* Finds the checkpoint that a name means by its ending, such as Qwen/Qwen3-32B-FP8; false: none, or
- * the name is a path. The ending -GGUF means q4_k_m, which most people download. The model is
- * searched in the folders, too (NULL: only the built-in ones). */
+ * the name is a path. The ending -GGUF means the file of the layout behind a colon (-GGUF:Q4_K_M),
+ * or else q4_k_m, which most people download. The model is searched in the folders, too (NULL: only
+ * the built-in ones). */
 bool roof_checkpoint_find(struct roof_checkpoint *out, const char *name,
                           const char *const *folders);
+
+/* Returns the part of a name behind the address of Hugging Face (https://huggingface.co/ or
+ * hf.co/); other names as they are. NULL: NULL. */
+const char *roof_hub_name(const char *name);
 
 /* Replaces the message of an error about an unknown model by one that names the model and its
  * formats, if the name is that of a quantised checkpoint of a known model: Qwen/Qwen3-32B-FP8. */

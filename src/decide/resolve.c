@@ -133,7 +133,9 @@ static enum roof_status resolve_checkpoint(struct roof_question *question, struc
         return ROOF_OK;
     }
     const enum roof_status status = roof_loan_model(&model, loans, &wish, NULL);
-    if (status != ROOF_IO && status != ROOF_USAGE) {
+    const bool same = status == ROOF_OK && strcmp(checkpoint.model, model->id) == 0 &&
+                      strcmp(name, model->id) != 0; /* another name of that very checkpoint */
+    if (status != ROOF_IO && status != ROOF_USAGE && !same) {
         return ROOF_OK; /* it is there; its reader reports what is wrong */
     }
     wish.name = checkpoint.model;
@@ -149,9 +151,14 @@ static enum roof_status resolve_checkpoint(struct roof_question *question, struc
             name, model->id);
         return ROOF_OK;
     }
-    question->value[ROOF_INPUT_PRECISION_BOTH] = checkpoint.formats;
-    (void)roof_error_set(note, ROOF_OK, "note: %s is read as %s with " ROOF_KEY("precision") " %s",
-                         name, model->id, checkpoint.formats);
+    (void)roof_error_set(note, ROOF_OK, "note: %s is read as %s with ", name, model->id);
+    if (checkpoint.layout) {
+        question->value[ROOF_INPUT_LAYOUT] = checkpoint.formats;
+        roof_error_append(note, ROOF_KEY("layout") " %s", checkpoint.formats);
+    } else {
+        question->value[ROOF_INPUT_PRECISION_BOTH] = checkpoint.formats;
+        roof_error_append(note, ROOF_KEY("precision") " %s", checkpoint.formats);
+    }
     return ROOF_OK;
 }
 
@@ -209,6 +216,8 @@ enum roof_status roof_question_resolve(struct roof_question *out, struct roof_er
 {
     *note = (struct roof_error){.status = ROOF_OK};
     roof_question_borrow(out, question);
+    out->op = roof_hub_name(out->op);
+    out->model_name = roof_hub_name(out->model_name);
     TRY(resolve_workload(out, loans, error));
     TRY(resolve_checkpoint(out, note, loans, command, error));
     TRY(resolve_formats(out, note, loans, error));
