@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/base.h"
+#include "base/text.h"
 #include "decide/engine.h"
 #include "model/layout.h"
 #include "model/load.h"
@@ -51,6 +52,12 @@ static void hint_layout(struct roof_error *error, enum roof_status status, const
         name, name, known ? "; operators have " : "", known ? roof_format(found)->name : "");
 }
 
+/* The formats of the FP8 checkpoints that Qwen publishes, and their quantization_config. */
+#define BLOCKS "fp8-block"
+static const char blocks_config[] =
+    "{\"quant_method\": \"fp8\", \"fmt\": \"e4m3\", \"activation_scheme\": \"dynamic\", "
+    "\"weight_block_size\": [128, 128]}";
+
 /* How names of quantised checkpoints end, and the formats that they mean. The first row that fits
  * counts, so the longer of two endings stands first. */
 static const struct {
@@ -61,7 +68,7 @@ static const struct {
 } checkpoints[] = {
     {"", "-fp8-dynamic", "fp8-dynamic", NULL},
     {"", "-fp8-block", "fp8-block", NULL},
-    {"qwen", "-fp8", "fp8-block", NULL}, /* quantization_config: blocks of 128 x 128 */
+    {"qwen", "-fp8", BLOCKS, NULL},
     {"", "-fp8", "fp8", NULL},
     {"", "-awq-int4", "awq", NULL},
     {"", "-awq", "awq", NULL},
@@ -108,6 +115,9 @@ static bool find_row(struct roof_checkpoint *out, size_t row, const char *name, 
                    model == NULL ? (int)before : (int)strlen(model), model == NULL ? name : model);
     out->formats = checkpoints[row].formats;
     out->layout = model != NULL;
+    out->quantization = strcmp(out->formats, BLOCKS) == 0 && *checkpoints[row].family != '\0'
+                            ? blocks_config
+                            : NULL;
     return roof_model_known(&known, out->model, folders, NULL) == ROOF_OK && known;
 }
 
@@ -130,6 +140,21 @@ bool roof_checkpoint_find(struct roof_checkpoint *out, const char *name, const c
         }
     }
     return false;
+}
+
+enum roof_status roof_checkpoint_make(struct roof_model *model,
+                                      const struct roof_checkpoint *checkpoint, const char *name,
+                                      struct roof_error *error)
+{
+    struct roof_text repository = ROOF_TEXT_INIT;
+    const bool whole = strchr(name, '/') != NULL || model->repository == NULL;
+    roof_text_printf(&repository, "%s%s", whole ? name : model->repository, whole ? "" : "-FP8");
+    const enum roof_status status =
+        repository.failed
+            ? roof_no_memory(error)
+            : roof_model_quantize(model, checkpoint->quantization, repository.data, error);
+    roof_text_free(&repository);
+    return status;
 }
 
 const char *roof_hub_name(const char *name)

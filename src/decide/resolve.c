@@ -118,6 +118,8 @@ static bool has_formats(const struct roof_question *question)
     return any;
 }
 
+#define CHECKPOINT "checkpoint" /* the layout of the published formats */
+
 /* Changes the name of a quantised checkpoint of a known model to that model, with its formats
  * unless the question has others. *note then says so. */
 static enum roof_status resolve_checkpoint(struct roof_question *question, struct roof_error *note,
@@ -141,14 +143,30 @@ static enum roof_status resolve_checkpoint(struct roof_question *question, struc
     wish.name = checkpoint.model;
     TRY(roof_loan_model(&model, loans, &wish, error));
     question->model_name = model->id;
+    question->checkpoint = name;
+    const char *const layout = question->value[ROOF_INPUT_LAYOUT];
+    const bool named = layout != NULL && strcmp(layout, CHECKPOINT) == 0;
+    const bool plans = command == ROOF_COMMAND_RECOMMEND;
+    if (checkpoint.quantization != NULL && !plans && (named || !has_formats(question))) {
+        question->model_name = name;
+        question->value[ROOF_INPUT_LAYOUT] = CHECKPOINT;
+        (void)roof_error_set(note, ROOF_OK,
+                             "note: %s is read as %s in the FP8 blocks of Qwen's checkpoints", name,
+                             model->id);
+        return ROOF_OK;
+    }
     if (has_formats(question)) {
         return ROOF_OK;
     }
-    if (command == ROOF_COMMAND_RECOMMEND) {
-        (void)roof_error_set(
-            note, ROOF_OK,
-            "note: %s is read as %s, in any format; " ROOF_KEY("formats") " chooses among them",
-            name, model->id);
+    if (plans) {
+        (void)roof_error_set(note, ROOF_OK, "note: %s is read as %s, in any format; ", name,
+                             model->id);
+        if (checkpoint.quantization != NULL) {
+            roof_error_append(note, ROOF_KEY("formats") " %s chooses this checkpoint",
+                              checkpoint.formats);
+        } else {
+            roof_error_append(note, ROOF_KEY("formats") " chooses among them");
+        }
         return ROOF_OK;
     }
     (void)roof_error_set(note, ROOF_OK, "note: %s is read as %s with ", name, model->id);
