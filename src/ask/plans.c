@@ -293,6 +293,7 @@ static enum roof_status read_input(struct plans_input *in, struct roof_asking *a
                                   q->prices.value[i], error));
     }
     inputs->price = in->price;
+    inputs->checkpoint = q->checkpoint;
     TRY(read_models(in, a, error));
     inputs->directories = roof_store_folders(a->loans.store);
     inputs->halt = roof_asking_halt(a);

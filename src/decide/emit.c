@@ -10,6 +10,7 @@
 #include "base/base.h"
 #include "base/quantity.h"
 #include "base/shell.h"
+#include "decide/emit_copies.h"
 
 /* Engines take at least this many tokens of a pass by default. */
 #define PASS_TOKENS 8192
@@ -481,54 +482,23 @@ static enum roof_status put_notes(const struct emitter *e)
 
 /* --- copies -------------------------------------------------------------------------------- */
 
-/* Returns how many copies one node has; 0 when a copy does not fit into a node. */
-static int64_t copies_per_node(const struct emitter *e)
-{
-    const struct roof_hardware *const hardware = e->problem->hardware[e->plan->hardware];
-    const int64_t each = e->plan->devices / e->plan->dp;
-    const double node = hardware->figure[ROOF_FIGURE_DEVICES_PER_NODE].value;
-    return !(node < (double)e->plan->devices) ? e->plan->dp : (int64_t)(node / (double)each);
-}
-
-/* Begins a loop over the copies of a node: "for devices in 0,1 2,3; do", with the variable that
- * shows a copy its devices only. */
-static void begin_copies(const struct emitter *e, int64_t copies)
-{
-    const struct roof_hardware *const hardware = e->problem->hardware[e->plan->hardware];
-    const int64_t each = e->plan->devices / e->plan->dp;
-    roof_text_put(e->out, "for devices in");
-    for (int64_t i = 0; i < copies * each; i++) {
-        roof_text_printf(e->out, "%s%" PRId64, i % each == 0 ? " " : ",", i);
-    }
-    roof_text_printf(e->out, "; do\n%s=\"$devices\" ",
-                     strcmp(hardware->vendor, "AMD") == 0 ? "HIP_VISIBLE_DEVICES"
-                                                          : "CUDA_VISIBLE_DEVICES");
-}
-
 /* The port of a copy follows from its first device. */
 #define COPY_PORT " \\\n    --port $((8000 + ${devices%%,*}))"
 
 /* Writes the command that serves, once for each copy where there are several. */
 static enum roof_status put_server(const struct emitter *e, const struct roof_engine_step *step)
 {
-    const int64_t here = copies_per_node(e);
-    const int64_t each = e->plan->devices / e->plan->dp;
+    const struct roof_hardware *const hardware = e->problem->hardware[e->plan->hardware];
+    const int64_t here = roof_emit_copies(e->plan, hardware);
     if (e->plan->dp == 1) {
         return put_step(e, step);
     }
-    roof_text_printf(e->remark, "%" PRId64 " copies of %" PRId64 " %s, behind a load balancer",
-                     e->plan->dp, each, each == 1 ? "device" : "devices");
+    roof_emit_copies_note(e->remark, e->plan, here);
+    end_remark(e);
     if (here == 0) {
-        roof_text_put(e->remark, ": run this once for each copy");
-        end_remark(e);
         return put_step(e, step);
     }
-    if (here < e->plan->dp) {
-        roof_text_printf(e->remark, "; up to %" PRId64 " on a node: run this on each node", here);
-    }
-    roof_text_put(e->remark, "; ports from 8000 on");
-    end_remark(e);
-    begin_copies(e, here);
+    roof_emit_copies_begin(e->out, e->plan, hardware, here);
     TRY(put_lines(e, step->line, COMMAND, " \\\n    "));
     e->out->length -= e->out->failed ? 0 : 1; /* the end of the line */
     roof_text_put(e->out, COPY_PORT " &\ndone\nwait\n");

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/base.h"
+#include "base/text.h"
 #include "decide/engine.h"
 #include "model/layout.h"
 #include "model/load.h"
@@ -51,57 +52,136 @@ static void hint_layout(struct roof_error *error, enum roof_status status, const
         name, name, known ? "; operators have " : "", known ? roof_format(found)->name : "");
 }
 
+/* The formats of the FP8 checkpoints that Qwen publishes, and their quantization_config. */
+#define BLOCKS "fp8-block"
+static const char blocks_config[] =
+    "{\"quant_method\": \"fp8\", \"fmt\": \"e4m3\", \"activation_scheme\": \"dynamic\", "
+    "\"weight_block_size\": [128, 128]}";
+
 /* How names of quantised checkpoints end, and the formats that they mean. The first row that fits
  * counts, so the longer of two endings stands first. */
 static const struct {
     const char *family; /* how the name of the model begins; "": in any way */
     const char *ending;
-    const char *formats;
-} checkpoints[] = {{"", "-fp8-dynamic", "fp8-dynamic"},
-                   {"", "-fp8-block", "fp8-block"},
-                   {"qwen", "-fp8", "fp8-block"}, /* quantization_config: blocks of 128 x 128 */
-                   {"", "-fp8", "fp8"},
-                   {"", "-awq-int4", "awq"},
-                   {"", "-awq", "awq"},
-                   {"", "-gptq-int4", "int4_g128"},
-                   {"", "-quantized.w4a16", "int4_g128"},
-                   {"", "-quantized.w8a8", "int8"},
-                   {"", "-nvfp4", "nvfp4"},
-                   {"", "-fp4", "nvfp4"},
-                   {"", "-mxfp4", "mxfp4"},
-                   {"", "-gguf", "q4_k_m"}};
+    const char *formats; /* "checkpoint": those of `model` */
+    const char *model;   /* NULL: the one before the ending */
+} checkpoints[] = {
+    {"", "-fp8-dynamic", "fp8-dynamic", NULL},
+    {"", "-fp8-block", "fp8-block", NULL},
+    {"qwen", "-fp8", BLOCKS, NULL},
+    {"", "-fp8", "fp8", NULL},
+    {"", "-awq-int4", "awq", NULL},
+    {"", "-awq", "awq", NULL},
+    {"", "-gptq-int4", "int4_g128", NULL},
+    {"", "-quantized.w4a16", "int4_g128", NULL},
+    {"", "-quantized.w8a8", "int8", NULL},
+    {"deepseek-r1", "-nvfp4-v2", "checkpoint", "deepseek-r1-0528-nvfp4-v2"},
+    {"deepseek-r1", "-fp4-v2", "checkpoint", "deepseek-r1-0528-nvfp4-v2"},
+    {"deepseek-r1", "-nvfp4", "deepseek-r1-nvfp4", NULL},
+    {"deepseek-r1", "-fp4", "deepseek-r1-nvfp4", NULL},
+    {"", "-nvfp4", "nvfp4", NULL},
+    {"", "-fp4", "nvfp4", NULL},
+    {"", "-mxfp4", "mxfp4", NULL},
+    {"gpt-oss", "-gguf", "gpt-oss-gguf", NULL}, /* all files keep the experts in MXFP4 */
+    {"", "-gguf", "q4_k_m", NULL}};
+
+#define GGUF_ENDING "-gguf"
+
+/* Tells whether a name begins with a text, in small or capital letters. */
+static bool begins(const char *name, const char *with)
+{
+    return strncasecmp(name, with, strlen(with)) == 0;
+}
+
+/* Tells whether the first `length` characters of a name end with a text, and begin before it. */
+static bool ends(const char *name, size_t length, const char *with)
+{
+    const size_t end = strlen(with);
+    return length > end && strncasecmp(name + length - end, with, end) == 0;
+}
+
+/* Finds the checkpoint of a row that the first `length` characters of a name mean. */
+static bool find_row(struct roof_checkpoint *out, size_t row, const char *name, size_t length,
+                     const char *const *folders)
+{
+    const char *const model = checkpoints[row].model;
+    const size_t before = length - strlen(checkpoints[row].ending);
+    bool known = false;
+    if (!ends(name, length, checkpoints[row].ending) || !begins(name, checkpoints[row].family) ||
+        before >= sizeof out->model) {
+        return false;
+    }
+    (void)snprintf(out->model, sizeof out->model, "%.*s",
+                   model == NULL ? (int)before : (int)strlen(model), model == NULL ? name : model);
+    out->formats = checkpoints[row].formats;
+    out->layout = model != NULL;
+    out->quantization = strcmp(out->formats, BLOCKS) == 0 && *checkpoints[row].family != '\0'
+                            ? blocks_config
+                            : NULL;
+    return roof_model_known(&known, out->model, folders, NULL) == ROOF_OK && known;
+}
 
 bool roof_checkpoint_find(struct roof_checkpoint *out, const char *name, const char *const *folders)
 {
     const char *const slash = strrchr(name, '/');
     const char *const own = slash == NULL ? name : slash + 1;
-    const size_t length = strlen(own);
+    const char *const colon = strrchr(own, ':');
+    const size_t before = colon == NULL ? strlen(own) : (size_t)(colon - own);
+    const bool tagged = colon != NULL && colon[1] != '\0' && ends(own, before, GGUF_ENDING);
+    const size_t length = tagged ? before : strlen(own);
     const bool path = strchr("./~", *name) != NULL || (slash != NULL && strchr(name, '/') != slash);
     for (size_t i = 0; !path && i < COUNT(checkpoints); i++) {
-        const char *const ending = checkpoints[i].ending;
-        bool known = false;
-        if (length > strlen(ending) && length - strlen(ending) < sizeof out->model &&
-            strcasecmp(own + length - strlen(ending), ending) == 0 &&
-            strncasecmp(own, checkpoints[i].family, strlen(checkpoints[i].family)) == 0) {
-            (void)snprintf(out->model, sizeof out->model, "%.*s", (int)(length - strlen(ending)),
-                           own);
-            if (roof_model_known(&known, out->model, folders, NULL) == ROOF_OK && known) {
-                out->formats = checkpoints[i].formats;
-                return true;
+        if (find_row(out, i, own, length, folders)) {
+            if (tagged && *checkpoints[i].family == '\0') {
+                out->formats = colon + 1;
+                out->layout = roof_layout_known(out->formats, folders);
             }
+            return true;
         }
     }
     return false;
 }
 
+enum roof_status roof_checkpoint_make(struct roof_model *model,
+                                      const struct roof_checkpoint *checkpoint, const char *name,
+                                      struct roof_error *error)
+{
+    struct roof_text repository = ROOF_TEXT_INIT;
+    const bool whole = strchr(name, '/') != NULL || model->repository == NULL;
+    roof_text_printf(&repository, "%s%s", whole ? name : model->repository, whole ? "" : "-FP8");
+    const enum roof_status status =
+        repository.failed
+            ? roof_no_memory(error)
+            : roof_model_quantize(model, checkpoint->quantization, repository.data, error);
+    roof_text_free(&repository);
+    return status;
+}
+
+const char *roof_hub_name(const char *name)
+{
+    static const char *const hosts[] = {"huggingface.co/", "hf.co/"};
+    static const char scheme[] = "https://";
+    for (size_t i = 0; name != NULL && i < COUNT(hosts); i++) {
+        const char *const host = name + (begins(name, scheme) ? strlen(scheme) : 0);
+        if (begins(host, hosts[i])) {
+            return host + strlen(hosts[i]);
+        }
+    }
+    return name;
+}
+
 void roof_hint_model(struct roof_error *error, const char *name, const char *const *folders)
 {
     struct roof_checkpoint checkpoint;
-    if (error != NULL && roof_checkpoint_find(&checkpoint, name, folders)) {
-        (void)roof_error_set(
-            error, error->status,
-            "%s is not built in, but %s is: give %s with " ROOF_KEY("precision") " %s", name,
-            checkpoint.model, checkpoint.model, checkpoint.formats);
+    if (error == NULL || !roof_checkpoint_find(&checkpoint, name, folders)) {
+        return;
+    }
+    (void)roof_error_set(error, error->status, "%s is not built in, but %s is: give %s with ", name,
+                         checkpoint.model, checkpoint.model);
+    if (checkpoint.layout) {
+        roof_error_append(error, ROOF_KEY("layout") " %s", checkpoint.formats);
+    } else {
+        roof_error_append(error, ROOF_KEY("precision") " %s", checkpoint.formats);
     }
 }
 

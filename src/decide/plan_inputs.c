@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "decide/plan_inputs.h"
+#include "decide/hint.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -565,6 +566,25 @@ static enum roof_status choose_formats(struct roof_plan_answer *out,
 
 /* --- the problem ----------------------------------------------------------------------------- */
 
+/* Adds the checkpoint that the question names, if its quantization_config is known. */
+static enum roof_status add_named(struct roof_plan_answer *out,
+                                  const struct roof_plan_inputs *inputs, struct roof_error *error)
+{
+    struct roof_checkpoint named;
+    if (inputs->checkpoint == NULL || inputs->model->quantization != NULL ||
+        !roof_checkpoint_find(&named, inputs->checkpoint, inputs->directories) ||
+        named.quantization == NULL) {
+        return ROOF_OK;
+    }
+    struct roof_model *const copy = roof_model_copy(inputs->model);
+    if (copy == NULL) {
+        return roof_no_memory(error);
+    }
+    out->checkpoint[out->problem.checkpoints++] = copy;
+    roof_model_forget_formats(copy);
+    return roof_checkpoint_make(copy, &named, inputs->checkpoint, error);
+}
+
 /* Loads the other published checkpoints of the model. */
 static enum roof_status load_checkpoints(struct roof_plan_answer *out,
                                          const struct roof_plan_inputs *inputs,
@@ -575,7 +595,7 @@ static enum roof_status load_checkpoints(struct roof_plan_answer *out,
     while (ids != NULL && ids[count] != NULL) {
         count++;
     }
-    out->checkpoint = calloc(count + 1, sizeof *out->checkpoint);
+    out->checkpoint = calloc(count + 2, sizeof *out->checkpoint);
     if (out->checkpoint == NULL) {
         return roof_no_memory(error);
     }
@@ -585,7 +605,7 @@ static enum roof_status load_checkpoints(struct roof_plan_answer *out,
         roof_model_forget_formats(out->checkpoint[i]);
         out->problem.checkpoints++;
     }
-    return ROOF_OK;
+    return add_named(out, inputs, error);
 }
 
 /* Copies the model without its formats, which plans set; the published ones remain as the layout

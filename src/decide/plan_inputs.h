@@ -19,6 +19,8 @@
  * too. */
 struct roof_plan_inputs {
     const struct roof_model *model; /**< as in its file: the search sets other formats */
+    const char *checkpoint; /**< the name of a quantised checkpoint of the model, which is then
+                                 searched, too (roof_checkpoint_find); NULL: none */
     const struct roof_hardware *const *hardware; /**< each device once, with its calibration */
     const struct roof_hardware *const *product;  /**< as in struct roof_plan_problem */
     size_t hardware_count;

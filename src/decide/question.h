@@ -25,6 +25,8 @@ struct roof_question {
     const char *op; /* NULL: no operator is named */
     bool model;     /* the question is about a model */
     const char *model_name;
+    const char *checkpoint; /* the name of a quantised checkpoint that became model_name, for plans;
+                               NULL: none did */
     const char *graph; /* the question is about a graph file: a path, "-" or the document; NULL: it
                           is not */
     const char *list;

@@ -118,6 +118,8 @@ static bool has_formats(const struct roof_question *question)
     return any;
 }
 
+#define CHECKPOINT "checkpoint" /* the layout of the published formats */
+
 /* Changes the name of a quantised checkpoint of a known model to that model, with its formats
  * unless the question has others. *note then says so. */
 static enum roof_status resolve_checkpoint(struct roof_question *question, struct roof_error *note,
@@ -133,25 +135,48 @@ static enum roof_status resolve_checkpoint(struct roof_question *question, struc
         return ROOF_OK;
     }
     const enum roof_status status = roof_loan_model(&model, loans, &wish, NULL);
-    if (status != ROOF_IO && status != ROOF_USAGE) {
+    const bool same = status == ROOF_OK && strcmp(checkpoint.model, model->id) == 0 &&
+                      strcmp(name, model->id) != 0; /* another name of that very checkpoint */
+    if (status != ROOF_IO && status != ROOF_USAGE && !same) {
         return ROOF_OK; /* it is there; its reader reports what is wrong */
     }
     wish.name = checkpoint.model;
     TRY(roof_loan_model(&model, loans, &wish, error));
     question->model_name = model->id;
+    question->checkpoint = name;
+    const char *const layout = question->value[ROOF_INPUT_LAYOUT];
+    const bool named = layout != NULL && strcmp(layout, CHECKPOINT) == 0;
+    const bool plans = command == ROOF_COMMAND_RECOMMEND;
+    if (checkpoint.quantization != NULL && !plans && (named || !has_formats(question))) {
+        question->model_name = name;
+        question->value[ROOF_INPUT_LAYOUT] = CHECKPOINT;
+        (void)roof_error_set(note, ROOF_OK,
+                             "note: %s is read as %s in the FP8 blocks of Qwen's checkpoints", name,
+                             model->id);
+        return ROOF_OK;
+    }
     if (has_formats(question)) {
         return ROOF_OK;
     }
-    if (command == ROOF_COMMAND_RECOMMEND) {
-        (void)roof_error_set(
-            note, ROOF_OK,
-            "note: %s is read as %s, in any format; " ROOF_KEY("formats") " chooses among them",
-            name, model->id);
+    if (plans) {
+        (void)roof_error_set(note, ROOF_OK, "note: %s is read as %s, in any format; ", name,
+                             model->id);
+        if (checkpoint.quantization != NULL) {
+            roof_error_append(note, ROOF_KEY("formats") " %s chooses this checkpoint",
+                              checkpoint.formats);
+        } else {
+            roof_error_append(note, ROOF_KEY("formats") " chooses among them");
+        }
         return ROOF_OK;
     }
-    question->value[ROOF_INPUT_PRECISION_BOTH] = checkpoint.formats;
-    (void)roof_error_set(note, ROOF_OK, "note: %s is read as %s with " ROOF_KEY("precision") " %s",
-                         name, model->id, checkpoint.formats);
+    (void)roof_error_set(note, ROOF_OK, "note: %s is read as %s with ", name, model->id);
+    if (checkpoint.layout) {
+        question->value[ROOF_INPUT_LAYOUT] = checkpoint.formats;
+        roof_error_append(note, ROOF_KEY("layout") " %s", checkpoint.formats);
+    } else {
+        question->value[ROOF_INPUT_PRECISION_BOTH] = checkpoint.formats;
+        roof_error_append(note, ROOF_KEY("precision") " %s", checkpoint.formats);
+    }
     return ROOF_OK;
 }
 
@@ -209,6 +234,8 @@ enum roof_status roof_question_resolve(struct roof_question *out, struct roof_er
 {
     *note = (struct roof_error){.status = ROOF_OK};
     roof_question_borrow(out, question);
+    out->op = roof_hub_name(out->op);
+    out->model_name = roof_hub_name(out->model_name);
     TRY(resolve_workload(out, loans, error));
     TRY(resolve_checkpoint(out, note, loans, command, error));
     TRY(resolve_formats(out, note, loans, error));

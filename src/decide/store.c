@@ -143,12 +143,19 @@ static enum roof_status load_model(struct roof_stored *out, const char *const *f
 {
     /* cppcheck-suppress ctunullpointer ; one of the two wishes of obtain is there */
     const enum roof_status found = roof_model_load(&out->model, wish->name, folders, error);
-    if (found == ROOF_IO || found == ROOF_USAGE) {
+    const bool published = wish->layout != NULL && strcmp(wish->layout, "checkpoint") == 0;
+    struct roof_checkpoint named;
+    if (found != ROOF_IO && found != ROOF_USAGE) {
+        TRY(found);
+    } else if (published && roof_checkpoint_find(&named, wish->name, folders) &&
+               named.quantization != NULL) {
+        TRY(roof_model_load(&out->model, named.model, folders, error));
+        TRY(roof_checkpoint_make(out->model, &named, wish->name, error));
+    } else {
         roof_hint_model(error, wish->name, folders);
+        return found;
     }
-    TRY(found);
-    const bool as_stored =
-        wish->layout != NULL && strcmp(wish->layout, "checkpoint") == 0 && out->model->stored;
+    const bool as_stored = published && out->model->stored;
     if (wish->layout != NULL && !as_stored) {
         const enum roof_status status = roof_layout_apply(out->model, wish->layout, folders, error);
         if (status != ROOF_OK) {

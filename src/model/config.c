@@ -200,6 +200,20 @@ enum roof_status roof_config_read_beside(struct roof_model *model, struct roof_j
     return ROOF_OK;
 }
 
+enum roof_status roof_model_quantize(struct roof_model *model, const char *quantization,
+                                     const char *repository, struct roof_error *error)
+{
+    struct roof_json *json = NULL;
+    TRY(roof_json_parse(&json, quantization, strlen(quantization), repository, error));
+    const roof_json_value *const object = roof_json_root(json);
+    roof_model_attach_beside(model, json);
+    roof_model_set_quantization(model, json, object);
+    model->quantization = roof_json_line(roof_json_get(object, "quant_method"));
+    model->algorithm = roof_json_line(roof_json_get(object, "quant_algo"));
+    model->id = model->repository = roof_model_own(model, strdup(repository));
+    return model->id == NULL ? roof_no_memory(error) : ROOF_OK;
+}
+
 enum roof_status roof_model_parse(struct roof_model **out, const char *text, size_t length,
                                   const char *source, struct roof_error *error)
 {

@@ -31,6 +31,10 @@ enum roof_status roof_model_known(bool *known, const char *name, const char *con
 /** Reads a model from the text of a config.json; source names it in messages. */
 enum roof_status roof_model_parse(struct roof_model **out, const char *text, size_t length,
                                   const char *source, struct roof_error *error);
+/** Changes a model without a quantisation into a checkpoint of it: its config then has this
+ * quantization_config (a JSON object), and it is published under this name at Hugging Face. */
+enum roof_status roof_model_quantize(struct roof_model *model, const char *quantization,
+                                     const char *repository, struct roof_error *error);
 
 /** Lists the ids of all models, in directories and embedded, each once, sorted. Adds *count
  * terminated strings to out. */

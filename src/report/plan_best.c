@@ -177,13 +177,14 @@ static void put_asked(struct roof_text *out, const struct roof_plan *plan,
     }
 }
 
-/* Returns a note on what else the time per token includes. */
+/* Returns a note on what else the time per token includes; "": nothing, as with batch 1. */
 static const char *note_of(const struct roof_plan *plan, bool requests)
 {
-    return plan->prefill.copies > 0 ? "; other copies prefill the prompts"
-           : !requests              ? "; prompts are not counted (--prompt and --generate)"
-           : plan->waits            ? "; most steps also prefill other prompts, which queue"
-                                    : "; some steps also prefill other prompts";
+    return plan->prefill.copies > 0       ? "; other copies prefill the prompts"
+           : requests && plan->batch == 1 ? ""
+           : !requests                    ? "; prompts are not counted (--prompt and --generate)"
+           : plan->waits                  ? "; most steps also prefill other prompts, which queue"
+                                          : "; some steps also prefill other prompts";
 }
 
 void roof_plan_put_assumed(struct roof_text *out, const struct roof_plan_problem *problem)
@@ -300,10 +301,16 @@ static void put_arrivals(struct roof_text *out, const struct roof_plan *plan)
                    "roofline simulate\n");
 }
 
-/* Names the engines that would have been considered, but do not run the model. */
+/* Names the engines that would have been considered, but do not run the model; or says that it is
+ * unknown which do. */
 static void put_unable(struct roof_text *out, const struct roof_plan_problem *problem)
 {
     const struct roof_engines *const engines = problem->engines;
+    const char *const class = problem->model->architecture;
+    if (class != NULL && *class != '\0' && problem->unable == 0) {
+        roof_text_printf(out, "  note:        no engine lists %s; check that yours runs it\n",
+                         class);
+    }
     const unsigned unable = roof_engines_measured(engines) & problem->unable;
     for (size_t i = 0; i < engines->count && problem->by_measured; i++) {
         if ((unable >> i & 1U) != 0) {

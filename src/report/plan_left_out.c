@@ -232,19 +232,21 @@ void roof_plan_put_rejected(struct roof_text *out, const struct roof_plan_answer
     }
 }
 
-/* Returns the engines that run allowed formats on one of the devices, but are not allowed. */
+/* Returns the engines that run allowed formats on one of the devices, but were not considered. */
 static unsigned engines_left_out(const struct roof_plan_problem *problem)
 {
     unsigned run = 0;
+    unsigned considered = problem->by;
     for (size_t h = 0; h < problem->hardware_count; h++) {
         const struct roof_hardware *const device = problem->hardware[h];
         const bool chosen = problem->by_measured ? roof_expects_times(device) : problem->by != 0;
         for (size_t i = 0; i < problem->engines->servings && chosen; i++) {
             const bool usable = problem->serving == NULL || problem->serving[i];
             run |= usable ? roof_engines_run(problem->engines, i, device) : 0;
+            considered |= usable ? roof_plan_engines(problem, i, h) : 0;
         }
     }
-    return run & ~problem->by & ~problem->unable;
+    return run & ~considered & ~problem->unable;
 }
 
 /* Tells whether a plan has limits beside the requests in flight. */
@@ -267,6 +269,35 @@ static void end_with_plan(struct roof_text *out, size_t line, const struct roof_
     roof_text_put(out, "\n");
 }
 
+/* Tells whether an engine runs a split for more requests in each copy. */
+static bool runs_batch(const struct roof_plan_problem *problem, const struct roof_plan *plan,
+                       int64_t batch)
+{
+    return (plan->engines & roof_engines_split(problem->engines, problem->hardware[plan->hardware],
+                                               &plan->split, batch)) != 0;
+}
+
+/* Tells whether not the memory limits the requests that fit, but the engines of that plan. */
+static bool limited_by_engine(const struct roof_plan_shortage *s,
+                              const struct roof_plan_problem *problem)
+{
+    return s->served > 0 && s->most.engines != 0 &&
+           !runs_batch(problem, &s->most, s->most.batch + 1);
+}
+
+/* Says that the engines of a plan run its split for no larger batch. */
+static void put_engine_limit(struct roof_text *out, const struct roof_plan *plan,
+                             const struct roof_plan_problem *problem)
+{
+    struct roof_plan_row row;
+    roof_plan_name(&row, plan, 1, problem);
+    roof_text_printf(
+        out,
+        "  The limit is not the memory: with this split, the engine (%s) has plans for "
+        "batch %" PRId64 "%s only.\n",
+        row.engines, plan->batch, plan->batch == 1 ? "" : " or less");
+}
+
 /* Writes the changes with which a plan keeps all limits. */
 static void put_kept(struct roof_text *out, const struct roof_plan_shortage *s,
                      const struct roof_plan_problem *problem)
@@ -278,6 +309,25 @@ static void put_kept(struct roof_text *out, const struct roof_plan_shortage *s,
         end_with_plan(out, line, &s->change[i].plan, problem);
     }
     roof_text_put(out, s->changes == 0 ? "" : "\n");
+}
+
+/* Writes how many requests fit, and the engine that has no plan for more. */
+static void put_served(struct roof_text *out, const struct roof_plan_shortage *s,
+                       const struct roof_plan_problem *problem)
+{
+    const bool one = s->served == 1;
+    const bool kept = !s->each && more_limits(problem);
+    const size_t line = out->length;
+    roof_text_printf(out, "%" PRId64 " request%s %s%s%s, %" PRId64 " do not: ", s->served,
+                     one ? "" : "s", kept ? "keep" : "fit", one ? "s" : "",
+                     s->each ? " in a copy"
+                     : kept  ? " the limits"
+                             : "",
+                     s->wanted);
+    end_with_plan(out, line, &s->most, problem);
+    if (limited_by_engine(s, problem)) {
+        put_engine_limit(out, &s->most, problem);
+    }
 }
 
 /* Writes how many requests fit if these are too few, and which changes of the question would help.
@@ -298,11 +348,7 @@ static void put_changes(struct roof_text *out, const struct roof_plan_answer *an
     if (s->served == 0) {
         roof_text_put(out, "No request fits.\n");
     } else {
-        const size_t line = out->length;
-        roof_text_printf(out, "%" PRId64 " requests %s%s, %" PRId64 " do not: ", s->served,
-                         !s->each && more_limits(problem) ? "keep the limits" : "fit",
-                         s->each ? " in a copy" : "", s->wanted);
-        end_with_plan(out, line, &s->most, problem);
+        put_served(out, s, problem);
     }
     for (size_t i = 0; i < s->changes; i++) {
         const size_t line = out->length;

@@ -347,7 +347,8 @@ static void test_ranks(void **state)
     /* A node has eight devices: two copies of three, and none of nine. */
     plan[1].devices = 9;
     assert_int_equal(emit(vllm, plan + 1, 1, &q, "m"), ROOF_OK);
-    assert_true(says("up to 2 on a node: run this on each node"));
+    assert_true(says("2 on a node: run this on each of 2 nodes, on the last with only the first "
+                     "entry after \"in\"; ports"));
     assert_true(says("\nfor devices in 0,1,2 3,4,5; do\n"));
     plan[1].devices = 27;
     assert_int_equal(emit(vllm, plan + 1, 1, &q, "m"), ROOF_OK);
