@@ -1173,7 +1173,7 @@ static void test_text_of_expected(void **unused)
         const bool other = cases[i].fit_stack != ROOF_STACK_BEST &&
                            cases[i].asked != ROOF_STACK_BEST &&
                            cases[i].fit_stack != cases[i].asked;
-        assert_int_equal(strstr(text.data, "\nNote: no such kernels of sglang") != NULL, other);
+        assert_int_equal(strstr(text.data, "\nNote: no kernels of sglang for this") != NULL, other);
         check_text(&text);
         roof_text_free(&text);
     }
