@@ -281,7 +281,7 @@ one simulation simulate llama-3-8b -H h100-sxm --prompt 500 --generate 50 --max-
 one simulation simulate llama-3-8b -H h100-sxm --rate 2 --prompt 500 --generate 50 --requests 200 --prefix-hit 0.5 --engine vllm
 one simulation simulate llama-3-8b -H h100-sxm --prompt 500 --generate 50 --max-tpot 1us
 printf 'time,prompt,generate\n0,900,3\n1,50,2\n4,300,9\n' > trace.csv
-one simulation simulate llama-3-8b -H h100-sxm --trace trace.csv --rate max --max-ttft p90:50ms
+one simulation simulate llama-3-8b -H h100-sxm --trace trace.csv --rate max --max-ttft p90:28ms
 one simulation simulate llama-3-8b -H rtx-5090 -p q4_k_m --rate 2 --prompt 500 --generate 50 --requests 200
 one simulation simulate qwen3-30b-a3b -H h100-sxm --prefill-copies 2 --prefill-split tp=2,attention-dp=2,moe-ep=4 \
     --rate 2 --prompt 500 --generate 50 --requests 200
