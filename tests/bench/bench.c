@@ -242,7 +242,6 @@ static void simulate(struct subject *s, const struct roof_model *model, int64_t 
         .limits = {.budget = 8192,
                    .sequences = users,
                    .blocks = d.blocks,
-                   .scale = 1,
                    .drafts = {.tokens = drafts, .acceptance = 0.8, .seed = 1}},
         .arrivals = &arrivals,
         .requests = 20 * (uint64_t)users,
@@ -291,7 +290,7 @@ static double find_capacity(struct subject *s, size_t i)
     const struct roof_arrivals arrivals = {.prompt = {.low = 8000}, .generate = {.low = 500}};
     const struct roof_simulation_inputs inputs = {
         .table = d.table,
-        .limits = {.budget = 8192, .sequences = 256, .blocks = d.blocks, .scale = 1},
+        .limits = {.budget = 8192, .sequences = 256, .blocks = d.blocks},
         .arrivals = &arrivals,
         .requests = 4000,
         .seed = 1 + i,
