@@ -156,12 +156,11 @@ static enum roof_status rescale(void *context, struct roof_simulation_inputs *in
 static enum roof_status fit(struct simulate_input *in, struct roof_deployments *deployments,
                             struct roof_error *error)
 {
-    double scale = in->scenario.common.step_scale;
     in->row.fitted = true;
     in->row.fit_used = roof_fit_part(in->inputs.requests);
     in->inputs.limits.engine_overhead = false;
     in->inputs.limits.front_s = 0;
-    return roof_fit_find(&scale, &in->inputs, &in->trace, rescale, deployments, error);
+    return roof_fit_find(&in->inputs, &in->trace, rescale, deployments, error);
 }
 
 /* Simulates the rate of the question, or the greatest one within the limits. */

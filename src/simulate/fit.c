@@ -49,7 +49,6 @@ struct search {
     const struct roof_request_trace *trace;
     roof_fit_rescale *rescale;
     void *context;
-    double *scale; /* of the steps now */
     uint64_t part; /* number of requests to compare */
     bool overhead; /* true: the overhead is searched; false: the scale */
 };
@@ -65,8 +64,7 @@ static enum roof_status misfit(double *out, const struct search *s, double at,
     if (s->overhead) {
         s->inputs->limits.overhead_s = at;
     } else {
-        *s->scale = exp(at);
-        TRY(s->rescale(s->context, s->inputs, *s->scale, error));
+        TRY(s->rescale(s->context, s->inputs, exp(at), error));
     }
     const enum roof_status status = roof_simulate(&result, s->inputs, error);
     if (status == ROOF_OK) {
@@ -121,12 +119,11 @@ uint64_t roof_fit_part(uint64_t requests)
     return requests / 5 + (requests % 5 > 0);
 }
 
-enum roof_status roof_fit_find(double *scale, struct roof_simulation_inputs *inputs,
+enum roof_status roof_fit_find(struct roof_simulation_inputs *inputs,
                                const struct roof_request_trace *trace, roof_fit_rescale *rescale,
                                void *context, struct roof_error *error)
 {
-    struct search s = {
-        .inputs = inputs, .trace = trace, .rescale = rescale, .context = context, .scale = scale};
+    struct search s = {.inputs = inputs, .trace = trace, .rescale = rescale, .context = context};
     s.part = roof_fit_part(inputs->requests);
     for (int round = 0; round < ROUNDS; round++) {
         s.overhead = false;

@@ -24,8 +24,8 @@ typedef enum roof_status roof_fit_rescale(void *context, struct roof_simulation_
                                           double scale, struct roof_error *error);
 
 /* Finds the step scale and the request overhead for which the simulation fits the first requests of
- * a trace best. *scale and inputs->limits have both in the end, and so do the steps. */
-enum roof_status roof_fit_find(double *scale, struct roof_simulation_inputs *inputs,
+ * a trace best. In the end the steps have the scale, and inputs->limits has the overhead. */
+enum roof_status roof_fit_find(struct roof_simulation_inputs *inputs,
                                const struct roof_request_trace *trace, roof_fit_rescale *rescale,
                                void *context, struct roof_error *error);
 

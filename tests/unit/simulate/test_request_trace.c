@@ -138,6 +138,17 @@ static void test_unordered_ids(void **state)
     roof_request_trace_free(&t);
 }
 
+/* Three tokens of half a second each, and one of a second. */
+static void check_measured(const struct roof_request_trace *t)
+{
+    assert_near(t->measured[0][ROOF_LATENCY_TTFT], 0.5, 1e-12);
+    assert_near(t->measured[0][ROOF_LATENCY_TPOT], 0.5, 1e-12);
+    assert_near(t->measured[0][ROOF_LATENCY_E2E], 1.5, 1e-12);
+    assert_near(t->measured[1][ROOF_LATENCY_TTFT], 1, 1e-12);
+    assert_near(t->measured[1][ROOF_LATENCY_E2E], 1, 1e-12);
+    assert_true(isnan(t->measured[1][ROOF_LATENCY_TPOT]));
+}
+
 /* Measured times go with their requests, in memory: an answer looks at each several times. */
 static void test_measured(void **state)
 {
@@ -150,11 +161,7 @@ static void test_measured(void **state)
     assert_int_equal(t.count, 2);
     assert_int_equal(t.arrival[1].prompt, 5);
     assert_near(t.arrival[1].time_s, 2, 1e-12);
-    assert_near(t.measured[0][ROOF_LATENCY_TTFT], 0.5, 1e-12);
-    assert_near(t.measured[0][ROOF_LATENCY_TPOT], 0.5, 1e-12);
-    assert_near(t.measured[0][ROOF_LATENCY_E2E], 1.5, 1e-12);
-    assert_near(t.measured[1][ROOF_LATENCY_TTFT], 1, 1e-12);
-    assert_true(isnan(t.measured[1][ROOF_LATENCY_TPOT]));
+    check_measured(&t);
     roof_request_trace_free(&t);
 }
 
@@ -173,12 +180,7 @@ static void test_durations(void **state)
         assert_int_equal(read_text(&t, state, texts[i], 0, NULL), ROOF_OK);
         assert_int_equal(t.count, 2);
         assert_non_null(t.measured);
-        assert_near(t.measured[0][ROOF_LATENCY_TTFT], 0.5, 1e-12);
-        assert_near(t.measured[0][ROOF_LATENCY_TPOT], 0.5, 1e-12);
-        assert_near(t.measured[0][ROOF_LATENCY_E2E], 1.5, 1e-12);
-        assert_near(t.measured[1][ROOF_LATENCY_TTFT], 1, 1e-12);
-        assert_near(t.measured[1][ROOF_LATENCY_E2E], 1, 1e-12);
-        assert_true(isnan(t.measured[1][ROOF_LATENCY_TPOT]));
+        check_measured(&t);
         roof_request_trace_free(&t);
     }
     struct roof_request_trace t; /* a time to first token alone is not enough */
