@@ -15,6 +15,8 @@ CFLAGS      ?= -O2 -g
 BUILD       ?= build
 # Builds with the same flags may share the objects of src.
 OBJECTS     ?= $(BUILD)
+# A build that has only a library of its own takes the objects of the program and of tests from this folder.
+OTHERS      ?=
 prefix      ?= /usr/local
 exec_prefix ?= $(prefix)
 bindir      ?= $(exec_prefix)/bin
@@ -63,7 +65,7 @@ BY_CALL := -mmemcpy-strategy=libcall:-1:noalign -mmemset-strategy=libcall:-1:noa
 COPY    := $(shell $(CC) $(BY_CALL) -E -x c /dev/null > /dev/null 2>&1 && echo '$(BY_CALL)')
 COMPILE = $(CC) -std=c11 -D_POSIX_C_SOURCE=200809L -ffp-contract=off -fno-trapping-math $(COPY) \
           "-ffile-prefix-map=$(CURDIR)=." $(WARN) $(WERROR) -Iinclude -Isrc $(HARDEN) $(CPPFLAGS) $(CFLAGS)
-LINK    = $(COMPILE) $(HARDEN_LINK) $(LDFLAGS)
+LINK    = $(COMPILE) $(HARDEN_LINK) $(COUNTERS) $(LDFLAGS)
 
 # The version is written once, in the public header.
 ver = $(shell sed -n 's/^\#define ROOF_VERSION_$(1) //p' include/roofline/version.h)
@@ -86,9 +88,12 @@ FIT_SRC  := $(sort $(wildcard src/calibrate/*.c))
 # What calls libevent.
 SERVER   := src/cli/server.c src/cli/connection.c src/cli/event.c
 UNIT_SRC := $(sort $(wildcard tests/unit/*/test_*.c))
-LIB_OBJ  := $(LIB_SRC:%.c=$(OBJECTS)/%.o) $(BUILD)/gen/data_files.o $(BUILD)/gen/explorer.o
-CLI_OBJ  := $(CLI_SRC:%.c=$(OBJECTS)/%.o)
-UNIT_OBJ := $(UNIT_SRC:%.c=$(BUILD)/%.o)
+REST     := $(or $(OTHERS),$(BUILD))
+GEN_OBJ  := $(REST)/gen/data_files.o $(REST)/gen/explorer.o
+LIB_OBJ  := $(LIB_SRC:%.c=$(OBJECTS)/%.o) $(GEN_OBJ)
+CLI_OBJ  := $(CLI_SRC:%.c=$(or $(OTHERS),$(OBJECTS))/%.o)
+UNIT_OBJ := $(UNIT_SRC:%.c=$(REST)/%.o)
+UNIT_RUN := $(REST)/tests/unit/run.o $(REST)/gen/unit_tests.o
 LIB      := $(BUILD)/libroofline.a
 SHARED   ?= $(BUILD)/$(SONAME)
 # All unit tests in one program, which runs the one that it is told.
@@ -103,10 +108,11 @@ ASKER    := $(BUILD)/tests/ask/asker
 FUZZ_SRC := $(filter-out tests/fuzz/replay.c,$(sort $(wildcard tests/fuzz/*.c)))
 FUZZ     := $(FUZZ_SRC:tests/fuzz/%.c=%)
 FUZZ_BIN := $(FUZZ:%=$(BUILD)/tests/fuzz/%.run)
+FUZZ_OBJ := $(FUZZ:%=$(REST)/tests/fuzz/%.o) $(REST)/tests/fuzz/replay.o
 # What makes calls fail, and what runs the program with it.
 FAULTS   := $(BUILD)/tests/faults/driver $(BUILD)/tests/faults/preload.so
 # The program without its main, its signals and the commands that it runs, for the target of the whole command line.
-FUZZ_CLI := $(patsubst src/cli/%.c,$(BUILD)/tests/fuzz/cli/%.o,$(filter-out src/cli/interrupt.c src/cli/run.c \
+FUZZ_CLI := $(patsubst src/cli/%.c,$(REST)/tests/fuzz/cli/%.o,$(filter-out src/cli/interrupt.c src/cli/run.c \
             $(SERVER) src/cli/job.c,$(CLI_SRC)))
 
 ## all: build the libraries, static and shared, and the program (the default)
@@ -136,7 +142,7 @@ endef
 
 # Everything is compiled again when the command changes; when data files come or go, only they are.
 $(sort $(BUILD)/command $(OBJECTS)/command): FORCE
-	$(call remember,$(COMPILE) $(PIC))
+	$(call remember,$(COMPILE) $(PIC) $(COUNTERS))
 
 $(BUILD)/gen/data_list: FORCE
 	$(call remember,$(DATA))
@@ -149,18 +155,23 @@ SERVER_OBJ := $(SERVER:src/%.c=$(OBJECTS)/src/%.o)
 $(SERVER_OBJ): $(OBJECTS)/gen/event
 $(SERVER_OBJ): LIBEVENT = $(EVENT_CFLAGS)
 
+# What counts the lines of the library that run (make coverage).
+COUNTERS ?=
+$(LIB_OBJ): COUNT = $(COUNTERS)
 $(OBJECTS)/src/%.o: src/%.c $(OBJECTS)/command
 	@mkdir -p $(@D)
-	$(COMPILE) $(PIC) $(TRACE) $(CJSON_CFLAGS) $(ARG_CFLAGS) $(LIBEVENT) -MMD -MP -c -o $@ $<
+	$(COMPILE) $(PIC) $(TRACE) $(COUNT) $(CJSON_CFLAGS) $(ARG_CFLAGS) $(LIBEVENT) -MMD -MP -c -o $@ $<
 
 $(BUILD)/tests/%.o: tests/%.c $(BUILD)/command
 	@mkdir -p $(@D)
 	$(COMPILE) -MMD -MP -c -o $@ $<
 
+# Unit tests are compiled without optimisation, in a third of the time; what they call is not.
+UNOPTIMISED := -O0 -U_FORTIFY_SOURCE
 # The main of tests/unit/base/test_text.c becomes test_text, so that all of them are in one program.
 $(BUILD)/tests/unit/%.o: tests/unit/%.c tests/unit/main.h $(BUILD)/command
 	@mkdir -p $(@D)
-	$(COMPILE) -Itests/unit $(CMOCKA_CFLAGS) -Dmain=$(*F) -include tests/unit/main.h -MMD -MP -c -o $@ $<
+	$(COMPILE) -Itests/unit $(CMOCKA_CFLAGS) -Dmain=$(*F) -include tests/unit/main.h $(UNOPTIMISED) -MMD -MP -c -o $@ $<
 
 $(BUILD)/tests/unit/run.o: tests/unit/run.c tests/unit/run.h $(BUILD)/command
 	@mkdir -p $(@D)
@@ -175,9 +186,9 @@ $(BUILD)/gen/unit_tests.o: $(BUILD)/gen/unit_tests.c tests/unit/run.h $(BUILD)/c
 UNIT_TABLE = $(foreach name,$(notdir $(UNIT_SRC:.c=)),int $(name)(void);) \
              const struct unit_test unit_tests[] = {$(foreach name,$(notdir $(UNIT_SRC:.c=)),{"$(name)", $(name)},) {0, 0}};
 
-$(UNIT): $(UNIT_OBJ) $(BUILD)/tests/unit/run.o $(BUILD)/gen/unit_tests.o $(LIB)
-	$(LINK) -o $@ $(UNIT_OBJ) $(BUILD)/tests/unit/run.o $(BUILD)/gen/unit_tests.o $(LIB) \
-	    $(CMOCKA_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
+$(UNIT): $(UNIT_OBJ) $(UNIT_RUN) $(LIB)
+	@mkdir -p $(@D)
+	$(LINK) -o $@ $(UNIT_OBJ) $(UNIT_RUN) $(LIB) $(CMOCKA_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
 
 # A fuzz target with what runs it: files one by one, or libFuzzer (FUZZER=-fsanitize=fuzzer).
 FUZZER   ?=
@@ -194,7 +205,8 @@ $(BUILD)/tests/fuzz/cli/%.o: src/cli/%.c tests/fuzz/cli/streams.h $(BUILD)/comma
 	$(COMPILE) $(ARG_CFLAGS) -include tests/fuzz/cli/streams.h -MMD -MP -c -o $@ $<
 
 $(BUILD)/tests/fuzz/cli.run: $(FUZZ_CLI)
-$(BUILD)/tests/fuzz/%.run: $(BUILD)/tests/fuzz/%.o $(if $(FUZZER),,$(BUILD)/tests/fuzz/replay.o) $(LIB)
+$(BUILD)/tests/fuzz/%.run: $(REST)/tests/fuzz/%.o $(if $(FUZZER),,$(REST)/tests/fuzz/replay.o) $(LIB)
+	@mkdir -p $(@D)
 	$(LINK) $(FUZZER) -o $@ $(filter %.o,$^) $(LIB) $(ARG_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
 
 $(BUILD)/tests/faults/driver: $(BUILD)/tests/faults/driver.o
@@ -265,7 +277,7 @@ WASM_CC      ?= clang --target=wasm32-wasi --sysroot=/usr
 PAGE         := $(BUILD)/page
 # A page has no machine to measure, no files to check and no checkpoints to read, and draws its own
 # curves: the functions of these files are missing in the module, and refuse there.
-PAGE_WITHOUT := src/measure/% src/ask/monitor% src/ask/measur% src/ask/check% src/ask/ask_check% src/ask/compare% src/ask/records% src/ask/record_batch% src/ask/page% src/serve/% \
+PAGE_WITHOUT := src/measure/% src/ask/monitor% src/ask/measur% src/ask/check% src/ask/ask_check% src/ask/compare% src/ask/records% src/ask/record_batch% src/ask/page% src/ask/predict_graph% src/ask/workflow% src/serve/% \
                 src/model/gguf% src/model/safetensors% src/report/monitor% src/report/measure% src/report/step_report% src/ask/curves% src/chart/curves% src/chart/pdf%
 PAGE_SRC     := $(filter-out $(PAGE_WITHOUT),$(LIB_SRC)) $(sort $(wildcard src/page/*.c))
 PAGE_OBJ     := $(PAGE_SRC:%.c=$(PAGE)/%.o) $(PAGE)/data_files.o $(PAGE)/cJSON.o
@@ -330,14 +342,6 @@ FITTED      := $(BUILD)/fitted
 # since these may borrow kernels from the other devices.
 CALIBRATED  := h100-sxm a100-sxm-80gb hgx-b200 l40s rtx-pro-6000 dgx-spark mi355x mi300x
 BORROW_LAST := h100-sxm a100-sxm-80gb
-ATTRIBUTION := --attribution 'Kernel timings: ai-dynamo/aiconfigurator@095f58a, \
-               aic-core/src/aiconfigurator_core/systems/data, (c) NVIDIA, Apache-2.0' \
-               --attribution 'Libraries: TensorRT-LLM 1.3.0rc20 (A100 and parts of L40S 1.0.0, parts of B200 1.2.0rc5), \
-               vLLM 0.24.0 (A100 0.14.0), SGLang 0.5.14 (A100 0.5.10)' \
-               --attribution 'Vector kernels: microsoft/vidur, (c) Microsoft, MIT' \
-               --attribution 'GB10: figures quoted in ml-explore/mlx\#3137' \
-               --attribution 'AMD: products and experts, ROCm/aiter@e404860, aiter/configs, (c) AMD, MIT' \
-               --attribution 'AMD: attention, nod-ai/rocm-gemm-benchmark@068af6f (figures)'
 calibrate: $(FIT) $(BIN)
 	@[ -d '$(MEASURED)' ] || { echo 'make calibrate MEASURED=DIR' >&2; exit 2; }
 	rm -rf $(FITTED) && mkdir -p $(FITTED)
@@ -347,11 +351,11 @@ calibrate: $(FIT) $(BIN)
 	for id in $(or $(DEVICES),$(CALIBRATED)); do \
 	    lenders='--lenders $(FITTED)'; \
 	    for last in $(BORROW_LAST); do [ $$id != $$last ] || lenders=; done; \
-	    $(FIT) $(BUILD)/measured.csv --evaluations 400 --hardware $$id -o $(FITTED)/$$id.json \
-	        $$lenders $(ATTRIBUTION) || exit 1; done
+	    sh tests/attributed.sh $(FIT) $$id $(BUILD)/measured.csv --evaluations 400 -o $(FITTED)/$$id.json \
+	        $$lenders || exit 1; done
 	for id in $(filter $(BORROW_LAST),$(or $(DEVICES),$(CALIBRATED))); do \
-	    $(FIT) --kept $(FITTED)/$$id.json --hardware $$id -o $(FITTED)/$$id.json \
-	        --lenders $(FITTED) $(ATTRIBUTION) || exit 1; done
+	    sh tests/attributed.sh $(FIT) $$id --kept $(FITTED)/$$id.json -o $(FITTED)/$$id.json \
+	        --lenders $(FITTED) || exit 1; done
 	$(if $(DEVICES),,python3 -B tests/llamacpp.py $(BIN) '$(MEASURED)' $(FITTED))
 	mv $(FITTED)/*.json data/calibration/
 
@@ -448,6 +452,12 @@ demo: all
 
 # --- tests ----------------------------------------------------------------------------------------
 
+# A sample of CI is another one after each commit, so that in time it has everything (docs/testing.md):
+# $(call one_in,N,NAMES) is every N-th name, $(call part,N) a part of N for CASES_PART. TURN says which.
+TURN   := $(or $(TURN),$(shell git rev-list --count HEAD 2> /dev/null),0)
+one_in  = $(or $(shell printf '%s\n' $(2) | awk 'NR % $(1) == $(TURN) % $(1)'),$(error one in $(1) of nothing))
+part    = $(shell expr $(TURN) % $(1) + 1)/$(1)
+
 # A test that passed leaves a file in $(PASSED), and runs again when something changed that it tests.
 # What passed under WRAPPER, as valgrind, is kept apart.
 PASSED := $(BUILD)/$(if $(strip $(WRAPPER)),passed-wrapped,passed)
@@ -470,19 +480,21 @@ check: check-unit check-fuzz check-cli check-faults check-formulas check-schemas
 # These use a floor above theirs, of which they need something to test with.
 UNIT_ABOVE := base/test_json predict/test_calibration
 define unit_rule
-below += $(filter $(OBJECTS)/src/$(1)/%,$(LIB_OBJ)) $(if $(filter catalog,$(1)),$(BUILD)/gen/data_files.o)
-$(PASSED)/unit/$(1)/%: $(BUILD)/tests/unit/$(1)/%.o $$(below) $(BUILD)/tests/unit/run.o $(WRAPPED) | $(UNIT)
+below += $(filter $(OBJECTS)/src/$(1)/%,$(LIB_OBJ)) $(if $(filter catalog,$(1)),$(firstword $(GEN_OBJ)))
+$(PASSED)/unit/$(1)/%: $(REST)/tests/unit/$(1)/%.o $$(below) $(firstword $(UNIT_RUN)) $(WRAPPED) | $(UNIT)
 	$$(call test,$(WRAPPER) $(UNIT) $$*)
 endef
 below :=
 $(foreach floor,$(FLOORS),$(eval $(call unit_rule,$(floor))))
 $(PASSED)/unit/measure/test_cuda $(PASSED)/unit/measure/test_hip: $(FAKES)
+UNIT_SLOW := plan kernel service layout attention latent experts simulation decimal quantity engine model_prediction \
+    rate answer vector collective speedup plan_stacks hip_kernels request_trace few_rows step cpu_experts cuda hip \
+    step_table scan capacity sparse fleet copies
+UNIT_SHORT = $(filter-out $(UNIT_SLOW:%=\%/test_%),$(UNIT_SRC:tests/%.c=$(PASSED)/%))
+UNIT_LATE  = $(filter-out $(UNIT_SHORT) %/test_plan %/test_rate %/test_simulation,$(UNIT_SRC:tests/%.c=$(PASSED)/%))
 UNIT_OK := $(UNIT_SRC:tests/%.c=$(PASSED)/%)
 # They take longest, so that they begin first.
 UNIT_LONG := $(filter %/test_plan %/test_kernel,$(UNIT_OK))
-UNIT_SLOW := plan kernel service layout attention latent experts simulation decimal quantity engine model_prediction \
-    rate answer vector collective speedup plan_stacks hip_kernels request_trace few_rows step
-UNIT_SHORT = $(filter-out $(UNIT_SLOW:%=\%/test_%),$(UNIT_SRC:tests/%.c=$(PASSED)/%))
 $(UNIT_ABOVE:%=$(PASSED)/unit/%): $(LIB_OBJ)
 
 check-unit: $(UNIT_LONG) $(UNIT_OK)
@@ -552,7 +564,7 @@ $(PASSED)/schemas: $(BIN) tests/schema.sh tests/schema.py tests/cli/program.sh $
 
 # Published configs are predicted or refused, as docs/coverage.md says.
 check-configs: $(PASSED)/configs
-$(PASSED)/configs: $(BIN) tests/configs.sh tests/configs.json docs/coverage.md $(WRAPPED)
+$(PASSED)/configs: $(BIN) tests/configs.sh tests/configs.json tests/configs_published.json docs/coverage.md $(WRAPPED)
 	$(call test,sh tests/configs.sh $(BIN))
 
 # The kernels of GPUs compute what they should, by an interpreter.
@@ -623,9 +635,9 @@ JOBS    ?= 2
 mutate:
 	$(PYTHON) -B tests/mutate.py --modules '$(MODULES)' --jobs '$(JOBS)'
 
-## mutate-quick: every sixth of the known mistakes
+## mutate-quick: every 24th of the known mistakes, others after each commit
 mutate-quick:
-	$(PYTHON) -B tests/mutate.py --known --every 6 --jobs '$(JOBS)'
+	$(PYTHON) -B tests/mutate.py --known --every 24 --from $(TURN) --jobs '$(JOBS)'
 
 ## mutate-folders: a random sample of wrong code in each of FOLDERS, with the tests that see it (build/mutate; hours)
 FOLDERS ?= catalog operator model predict simulate decide measure report chart ask
@@ -649,7 +661,6 @@ recipes:
 figures: $(LIB) $(BIN)
 	@BUILD='$(BUILD)' sh tests/figures.sh write docs/design.md
 
-SAMPLED := cli/serve.sh cli/inputs.sh cli/faults.sh
 SANITIZED := -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all
 
 ## sanitize: every test under the address and undefined-behaviour sanitizers, threads under theirs
@@ -657,19 +668,16 @@ sanitize: sanitize-threads
 	SLOWER=4 $(MAKE) check-unit check-fuzz check-cli BUILD=$(BUILD)/sanitize WERROR=-Werror \
 	    CFLAGS='-O1 -g -fno-omit-frame-pointer $(SANITIZED)'
 
-# This leaves out the pages, scripts that interrupt and complete, two of three golden command lines,
-# and two unit tests that search for half a minute. `make fuzz` runs the kept inputs of its targets.
-sanitize-quick: CASES_PART = 1/3
-sanitize-quick: sanitize-threads
-	SLOWER=4 $(MAKE) check-unit check-cases $(SAMPLED:%=$(BUILD)/sanitize/passed/%) CASES_PART=1/3 \
-	    UNIT_LONG= UNIT_OK='$$(filter-out %/test_plan %/test_rate,$$(UNIT_SRC:tests/%.c=$$(PASSED)/%))' \
-	    BUILD=$(BUILD)/sanitize WERROR=-Werror CFLAGS='-O1 -g -fno-omit-frame-pointer $(SANITIZED)'
-
-sanitize-threads:
-	$(MAKE) $(BUILD)/tsan/roofline $(FAKE_LIBS:%=$(BUILD)/tsan/tests/fake/%) BUILD=$(BUILD)/tsan CFLAGS='-O1 -g -fsanitize=thread'
+# The thread sanitizer: what runs in threads, and in CI a third of the sweeps and a sixth of the searches, which take longest.
+sanitize-threads-quick: CASES_PART = $(call part,3)
+sanitize-threads-quick: SEARCHES_PART = $(call part,6)
+sanitize-threads-quick: FEWER = SLOWER=4 FEWER_CUTS=1
+SEARCHES_PART = $(CASES_PART)
+sanitize-threads sanitize-threads-quick:
+	$(MAKE) $(BUILD)/tsan/roofline $(FAKE_LIBS:%=$(BUILD)/tsan/tests/fake/%) BUILD=$(BUILD)/tsan CFLAGS='-O1 -g1 -fsanitize=thread'
 	@PART=$(CASES_PART) sh tests/cli/run.sh $(BUILD)/tsan/roofline tests/cli/sweep.case
-	@sh tests/cli/run.sh $(BUILD)/tsan/roofline tests/cli/threads.case
-	@THREADS_SANITIZED=1 sh tests/cli/resume.sh $(BUILD)/tsan/roofline
+	@SELF_TEST=no $(FEWER) PART=$(SEARCHES_PART) sh tests/cli/run.sh $(BUILD)/tsan/roofline tests/cli/threads.case
+	@THREADS_SANITIZED=1 $(FEWER) sh tests/cli/resume.sh $(BUILD)/tsan/roofline
 	@SERVE_IDLE=1000 SERVE_REQUESTS=500 sh tests/cli/serve.sh $(BUILD)/tsan/roofline
 
 ## fuzz: run the fuzz targets, or TARGET=NAME, for SECONDS=60 each with libFuzzer (clang)
@@ -681,6 +689,20 @@ fuzz:
 	    FUZZER=-fsanitize=fuzzer CFLAGS='-O2 -g -fsanitize=fuzzer-no-link $(SANITIZED) $(UNCOUNTED)'
 	@sh tests/fuzz/run.sh $(BUILD)/fuzz $(SECONDS) $(TARGET)
 
+## sanitize-quick: one build by clang for samples of sanitize and of fuzz, with its warnings as errors
+# clang takes four times as long to optimise what it instruments as to compile it. This leaves out the
+# pages, scripts that interrupt and complete, three of four golden command lines and those that measure
+# for a time or search in threads, and of the longest unit tests five of six or, of those that search
+# for a minute, all.
+SAMPLED := cli/serve.sh cli/inputs.sh cli/faults.sh
+sanitize-quick: SECONDS = 3
+sanitize-quick:
+	SERVE_IDLE=1000 SERVE_REQUESTS=500 SLOWER=4 $(MAKE) $(FUZZ:%=$(BUILD)/clang/tests/fuzz/%.run) check-unit check-cases $(SAMPLED:%=$(BUILD)/clang/passed/%) \
+	    UNIT_LONG= UNIT_OK='$$(UNIT_SHORT) $$(call one_in,6,$$(UNIT_LATE))' \
+	    CASES_PART=$(call part,4) CASES='$(filter-out $(MEASURING) %/threads.case,$(CASES))' BUILD=$(BUILD)/clang CC=clang WERROR=-Werror FUZZER=-fsanitize=fuzzer \
+	    CFLAGS='-O0 -g1 -fsanitize=fuzzer-no-link $(SANITIZED) $(UNCOUNTED)'
+	@sh tests/fuzz/run.sh $(BUILD)/clang $(SECONDS) $(FUZZ)
+
 ## fuzz-coverage: the lines that the kept inputs of each fuzz target reach (clang, llvm-cov)
 fuzz-coverage:
 	$(MAKE) $(FUZZ:%=$(BUILD)/coverage/tests/fuzz/%.run) BUILD=$(BUILD)/coverage CC=clang \
@@ -689,26 +711,27 @@ fuzz-coverage:
 
 COVERED := $(PAGES:%=pages/%) reports cli/serve.sh cli/inputs.sh cli/images.sh cli/faults.sh
 
-# Atomic counters would take three times as long. Others may lose a few counts of threads; gcovr leaves
-# out a line whose count is then impossible (--gcov-ignore-parse-errors).
-## coverage: the lines and branches of the library that tests reach (gcovr); fails below 95% and 90%
-coverage:
-	@rm -rf $(BUILD)/gcov
-	GCOV_ERROR_FILE=/dev/null SLOWER=2 $(MAKE) check-unit check-fuzz check-cases check-schemas check-formulas \
-	    $(COVERED:%=$(BUILD)/gcov/passed/%) BUILD=$(BUILD)/gcov CFLAGS='-Og -g --coverage -fprofile-update=single'
-	gcovr --root . --gcov-ignore-parse-errors --object-directory $(BUILD)/gcov $(FLOORS:%=--filter 'src/%/') --json $(BUILD)/gcov/all.json
-	gcovr --root . -a $(BUILD)/gcov/all.json --branches --txt $(BUILD)/gcov/branches
-	gcovr --root . -a $(BUILD)/gcov/all.json --print-summary --txt $(BUILD)/gcov/lines --fail-under-line 95 --fail-under-branch 90
+# clang counts in the files of a folder, to which each process adds what it ran: gcov reads and writes a file
+# for each source file, which takes ten times as long as most commands. The name is compiled in, since tests clear
+# the environment.
+COUNTING := $(BUILD)/counted
+## coverage: the lines and branches of the library that tests reach (clang, llvm-cov); fails below 96% and 90%
+coverage: $(GEN_OBJ) $(CLI_OBJ) $(UNIT_OBJ) $(UNIT_RUN) $(FUZZ_OBJ) $(FUZZ_CLI)
+	@rm -rf $(COUNTING)/passed $(COUNTING)/profiles
+	COUNTED=1 SLOWER=2 $(MAKE) check-unit check-fuzz check-cases check-schemas check-formulas $(COVERED:%=$(COUNTING)/passed/%) \
+	    BUILD=$(COUNTING) OTHERS=$(BUILD) CC=clang CFLAGS=-O1 \
+	    COUNTERS='-fprofile-instr-generate="$(abspath $(COUNTING))/profiles/%4m.profraw" -fcoverage-mapping'
+	sh tests/counted.sh $(COUNTING) 96 90
 
 ## valgrind: every test under valgrind (an hour); valgrind-quick: a sample of them
-VALGRIND := valgrind -q --leak-check=full --errors-for-leak-kinds=all --error-exitcode=100
+VALGRIND := valgrind -q --leak-check=full --errors-for-leak-kinds=all --error-exitcode=100 --suppressions="$(CURDIR)/tests/valgrind.supp"
 valgrind:
 	$(MAKE) check-unit check-fuzz check-cli WRAPPER='$(VALGRIND)'
 
-# This runs all unit tests but the longest, and every 50th golden command line, except those that
-# measure for a time or search in threads.
+# This runs a quarter of the unit tests without the longest, and every 50th golden command line, except
+# those that measure for a time or search in threads.
 valgrind-quick:
-	$(MAKE) check-unit check-cases WRAPPER='$(VALGRIND)' UNIT_OK='$$(UNIT_SHORT)' CASES_PART=1/50 \
+	$(MAKE) check-unit check-cases WRAPPER='$(VALGRIND)' UNIT_LONG= UNIT_OK='$$(call one_in,4,$$(UNIT_SHORT))' CASES_PART=$(call part,50) \
 	    CASES='$(filter-out $(MEASURING) %/threads.case,$(CASES))'
 
 LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) tests/unit/run.c $(FUZZ_SRC) tests/fuzz/replay.c \
@@ -722,13 +745,15 @@ SPELLED := $(wildcard *.md) Makefile .ci docs include src data debian packaging 
 ## lint: warnings as errors with gcc and clang, gcc -fanalyzer, clang-format, clang-tidy, cppcheck, mandoc, shellcheck, codespell, prose
 lint: lint-gcc lint-clang lint-text $(LINT_C:%=$(PASSED)/tidy/%) $(patsubst %,$(PASSED)/analyze/%,$(LIB_SRC) $(CLI_SRC))
 
-# The analyzer in clang-tidy takes nine tenths of its time, so it sees every eighth file of the program
-# alone; its other checks see all files. gcc's analyzer and cppcheck see every fourth file of the program.
-# Where warnings are errors already, as in .ci/run, gcc has compiled all but the fit.
-one_in = $(shell printf '%s\n' $(LIB_SRC) $(CLI_SRC) | awk 'NR % $(1) == 0')
-lint-quick: CPPCHECKED = $(call one_in,4)
-lint-quick: $(if $(WERROR),$(FIT),lint-gcc) lint-clang lint-text $(patsubst %,$(PASSED)/analyze/%,$(call one_in,4)) \
-    $(patsubst %,$(PASSED)/tidy/%,$(call one_in,8)) $(patsubst %,$(PASSED)/tidy-quick/%,$(filter-out $(call one_in,8),$(LINT_C)))
+# Each sees a sample, those that take longest the smallest. Where warnings are errors already, as in .ci/run, gcc has compiled all but the
+# fit, and clang has compiled all but that, too (sanitize-quick).
+ANALYZED := $(LIB_SRC) $(CLI_SRC)
+lint-quick: CPPCHECKED = $(call one_in,12,$(ANALYZED))
+lint-quick: $(if $(WERROR),$(FIT) lint-fit,lint-gcc lint-clang) lint-text $(patsubst %,$(PASSED)/analyze/%,$(call one_in,16,$(ANALYZED))) \
+    $(patsubst %,$(PASSED)/tidy/%,$(call one_in,36,$(ANALYZED))) $(patsubst %,$(PASSED)/tidy-quick/%,$(call one_in,3,$(LINT_C)))
+
+lint-fit:
+	clang -std=c11 -D_POSIX_C_SOURCE=200809L -fsyntax-only $(WARN) -Werror -Iinclude -Isrc $(NLOPT_CFLAGS) $(FIT_SRC)
 
 lint-gcc lint-clang: lint-%:
 	$(MAKE) all $(BUILD)/lint-$*/roofline-calibrate CC=$* BUILD=$(BUILD)/lint-$* WERROR=-Werror CFLAGS='$(LINT_CFLAGS_$*)'
@@ -737,7 +762,7 @@ lint-gcc lint-clang: lint-%:
 LINT_CFLAGS_gcc = $(CFLAGS)
 LINT_CFLAGS_clang = -O0
 
-CPPCHECKED = $(LIB_SRC) $(CLI_SRC)
+CPPCHECKED = $(ANALYZED)
 lint-text:
 	clang-format --dry-run -Werror $(LINT_H) $(LINT_C)
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
@@ -763,14 +788,15 @@ $(PASSED)/analyze/%: % tests/analyze.sh $(LINT_H)
 # What .ci/run does after README's command; docs/testing.md says what is a sample. Under -j two
 # steps go side by side, each with its output in a file.
 # Steps that cannot be split come first, so that the last one has all processors.
-CI := fuzz mutate-quick check-browser check-packages sanitize-quick coverage lint-quick valgrind-quick
+CI := mutate-quick check-browser check-packages sanitize-quick coverage sanitize-threads-quick lint-quick valgrind-quick
 ci: $(CI:%=ci-%)
 $(CI:%=ci-%): ci-%:
 	@mkdir -p $(BUILD)/ci
 	@begin=$$(date +%s); \
-	if $(MAKE) $* SECONDS=5 JOBS=1 > $(BUILD)/ci/$*.log 2>&1; then \
+	if $(MAKE) $* JOBS=1 > $(BUILD)/ci/$*.log 2>&1; then \
 	    echo "ok   make $*: $$(($$(date +%s) - begin)) s"; \
-	else tail -n 100 $(BUILD)/ci/$*.log; echo "FAIL make $*: all it said is in $(BUILD)/ci/$*.log"; exit 1; fi
+	else grep -B 20 -e '^FAIL ' -e '\*\*\* ' $(BUILD)/ci/$*.log | tail -n 200; \
+	    echo "FAIL make $*: all it said is in $(BUILD)/ci/$*.log"; exit 1; fi
 
 ## deps: install what building and testing need (apt-get), or say what it is
 deps:
@@ -831,10 +857,11 @@ release: dist sbom
 deb: dist
 	sh packaging/deb.sh $(DIST) $(BUILD)/deb
 
-## check-packages: check-dist, sbom and deb
-check-packages: check-dist $(BIN)
+## check-packages: the tarball, sbom and the Debian packages, which are built from it (here with -O1 and few debug symbols)
+check-packages: dist $(BIN)
+	sh tests/dist.sh $(DIST)
 	sh tests/sbom.sh $(BIN) $(VERSION)
-	$(MAKE) deb
+	DEB_CFLAGS_STRIP='-g -O2' DEB_CFLAGS_APPEND='-O1 -g1' $(MAKE) deb
 
 ## portable: build tarballs of programs that need glibc alone, x86-64 and arm64 (sh .ci/deps portable)
 portable: page
@@ -850,6 +877,6 @@ help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: all page check-page calibrate errors check-errors serving charts llama-check measure-check cuda-check gpu-check kernels reports bench bench-now bench-before bench-serve demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-configs check-kernels check-calibrate check-batch check-project \
-        check-browser check-serve check-oracle check-ask oracle mutate mutate-quick mutate-folders fakes bless recipes fuzz fuzz-coverage coverage sanitize sanitize-quick sanitize-threads valgrind valgrind-quick lint lint-quick lint-gcc lint-clang lint-text ci $(CI:%=ci-%) deps \
+        check-browser check-serve check-oracle check-ask oracle mutate mutate-quick mutate-folders fakes bless recipes fuzz fuzz-coverage coverage sanitize sanitize-quick sanitize-threads sanitize-threads-quick valgrind valgrind-quick lint lint-quick lint-gcc lint-clang lint-fit lint-text ci $(CI:%=ci-%) deps \
         dist check-dist sbom release check-packages deb portable install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(ASKER).d $(BUILD)/tests/bench/bench.d $(BUILD)/tests/faults/driver.d $(CLI_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d) $(PAGE_OBJ:.o=.d)

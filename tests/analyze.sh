@@ -18,6 +18,8 @@ explained() {
 src/measure/gpu_product.c null-dereference roof_gpu_product_able was asked before
 src/measure/library.c use-of-uninitialized-value dlsym returns the value
 src/chart/chart.c malloc-leak the copy of a name belongs to the chart, which frees it
+src/decide/plan_changes.c use-of-uninitialized-value a plan that was found has a device of the list
+src/model/gguf_family.c null-dereference roof_gguf_is_mixed was asked before
 src/decide/plan.c malloc-leak plans belong to the answer: roof_plans_free frees them
 src/ask/check_read.c malloc-leak kept texts are a list of the checks, which frees them
 src/base/quantity.c null-dereference the text of a range has a colon: its caller looked

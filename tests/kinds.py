@@ -3,19 +3,23 @@
 """Published timings of layers with a state, indexers, hyper-connections and encoders as rows for roofline compare:
 kinds.py DIR [ROWS.csv]. With ROWS.csv only the rows to which kernels are fitted, in the columns of
 that file, which has defaults of the others. DIR holds aic_gdn.csv, aic_kda.csv, aic_mamba2.csv, aic_sparse_kernels.csv,
-aic_mhc.csv and aic_encoder_attn.csv of ai-dynamo/aiconfigurator, whose columns these are; those that are not there are
-left out. Every replay of a kernel used the same buffers: the cache is warm."""
+aic_mhc.csv, aic_encoder_attn.csv, aic_bmm_vllm.csv and aic_allreduce_fw.csv of ai-dynamo/aiconfigurator, whose columns
+these are; those that are not there are left out. tests/modules.py reads the other files of DIR. Every replay of a kernel used the same buffers: the cache is warm."""
 import csv
 import os
 import sys
 
 COLUMNS = ("kind operator hardware stack batch heads kv_heads head_dim v_head_dim hidden taps query_len kv_len causal "
-           "selected window compression tokens state_size scan_chunk weights activations kv out cache measured_us").split()
+           "selected window compression tokens state_size scan_chunk m n k elements devices algorithm weights activations kv out cache "
+           "measured_us").split()
 DEVICES = {"A100-SXM4-80GB": "a100-sxm-80gb", "H100-SXM5-80GB": "h100-sxm", "B200-SXM": "hgx-b200", "L40S": "l40s",
            "RTX-PRO-6000-Server": "rtx-pro-6000"}
 PROMPT = 16  # the fewest new tokens that roofline takes for a prompt, not for a step with drafts
 SHORT_PROMPT, DRAFTS = "state, prompt of 2 to 15 tokens", "state, step with drafts"
 ONE_CALL = "convolution, a call per graph"
+MANY_QUERIES = "top-k, more than 32768 queries"
+PRODUCTS = "batched products of vLLM"
+RING, ONE_SHOT = "all-reduce of an engine, ring", "all-reduce of an engine, one-shot"
 HEAD = 128  # elements of a head of a state, in all files
 
 
@@ -73,7 +77,7 @@ def sparse(r):
                     head_dim=128, causal=1, activations="fp8_e4m3", kv="fp8_e4m3", out="fp32")
     if r["op"] == "topk2048" and r["score_mode"] != "flat" and length > 2048:
         many = int(batch) * new > 32768
-        return dict(kind="top-k, more than 32768 queries" if many else "top-k", operator="index-top-k", batch=batch,
+        return dict(kind=MANY_QUERIES if many else "top-k", operator="index-top-k", batch=batch,
                     query_len=new, kv_len=length, selected=2048, activations="fp32")
     if r["op"] == "sparse_mla" and new > 1 and length > 2048:
         return dict(kind="sparse latent attention", operator="sparse-mla", batch=batch, query_len=new, kv_len=length,
@@ -100,16 +104,32 @@ def encoder(r):
                 kv_len=r["seq"], heads=r["heads"], head_dim=r["head_dim"])
 
 
+def products(r):
+    return dict(kind=PRODUCTS, operator="bmm", batch=r["B"], m=r["M"], n=r["N"], k=r["K"])
+
+
+def all_reduce(r):
+    """A row for each of the two estimates, of which models take the shorter. Elements have 16 bits."""
+    return [dict(kind=kind, operator="all-reduce", elements=int(float(r["bytes"])) // 2, devices=r["num_gpus"],
+                 algorithm=kind.split()[-1]) for kind in (RING, ONE_SHOT)]
+
+
 FILES = {"aic_gdn.csv": gdn, "aic_kda.csv": kda, "aic_mamba2.csv": mamba2, "aic_sparse_kernels.csv": sparse,
-         "aic_mhc.csv": hyper, "aic_encoder_attn.csv": encoder}
+         "aic_mhc.csv": hyper, "aic_encoder_attn.csv": encoder, "aic_bmm_vllm.csv": products,
+         "aic_allreduce_fw.csv": all_reduce}
 
 
 FITTED = ("gated-delta", "kimi-delta", "ssd", "short-conv", "flash-attention", "index-scores", "index-top-k",
           "sparse-mla", "compressed-attention", "hyper-collapse", "hyper-expand")
-# Choices of so many queries take up to five times as long as the numbers of queries and scores explain, and no step of
-# an engine has so many. Convolutions of other rows were measured with ten calls in a graph, as in the graph of a step.
-# Sequences of 2 to 15 tokens are taken for steps with drafts, whose estimate follows from that of one token.
-UNFITTED = ("top-k, more than 32768 queries", ONE_CALL, SHORT_PROMPT, DRAFTS)
+# The kinds that no fit sees, each with its aim in per cent and the reason.
+UNFITTED = {
+    MANY_QUERIES: (12, "takes up to five times as long as queries and scores explain; no step has so many queries"),
+    ONE_CALL: (12, "steps have several calls, as the rows of the fit; one call takes 1.4 to 2.8 us longer"),
+    SHORT_PROMPT: (18, "the operator is taken for a step with drafts; in models it has the time of 16 tokens"),
+    DRAFTS: (12, "the estimate follows from that of one token"),
+    PRODUCTS: (12, "a test of the fit to TensorRT-LLM's rows, which are the same library's"),
+    RING: (12, "the fits are to NCCL and to TensorRT-LLM's kernel; each engine changes between kernels at sizes of its own"),
+    ONE_SHOT: (12, "the same rows")}
 DEFAULTS = dict(v_head_dim="128", taps="4", state_size="128", selected="2048", streams="4")
 
 
@@ -121,8 +141,8 @@ def rows(folder):
             continue
         with open(path, encoding="utf-8") as file:
             for r in csv.DictReader(line for line in file if not line.startswith("#")):
-                row = read(r) if r["gpu"] in DEVICES else None
-                if row:
+                found = read(r) if r["gpu"] in DEVICES else None
+                for row in found if isinstance(found, list) else [found] if found else []:
                     formats = dict(weights="bf16", activations="bf16", kv="bf16", out="bf16")
                     time = row.pop("time_us", r["time_us"])
                     yield formats | row | dict(hardware=DEVICES[r["gpu"]], stack=r["lib"].split("-")[0],
@@ -148,4 +168,5 @@ def main():
             out.writerow(row)
 
 
-main()
+if __name__ == "__main__":
+    main()

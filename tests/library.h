@@ -77,6 +77,7 @@
 #include "model/model.h"
 #include "model/model_fields.h"
 #include "model/model_make.h"
+#include "model/module_names.h"
 #include "model/quantization.h"
 #include "model/safetensors.h"
 #include "model/safetensors_formats.h"

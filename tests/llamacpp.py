@@ -3,7 +3,8 @@
 """Fits the kernels of llama.cpp to whole passes: llamacpp.py PROGRAM DIR [FOLDER].
 
 DIR has e2e.csv and more/: llamacpp_strix_halo.csv, llamacpp_r9700.csv, llamacpp_microbatch.csv and
-local_llm.csv, whose sources are in docs/errors.md; llama/apple.csv is beside this file. Prints tables in Markdown; with FOLDER it writes the calibrations
+local_llm.csv, whose sources are in docs/errors.md; llama/apple.csv and llama/discrete.csv, whose rows
+no fit sees, are beside this file. Prints tables in Markdown; with FOLDER it writes the calibrations
 (llama.cpp-ID.json). A pass is the sum of its operators, each by the plain formula of
 docs/accuracy.md; its numbers of FLOPs and bytes are those of PROGRAM."""
 import collections
@@ -12,6 +13,7 @@ import json
 import math
 import os
 import random
+import re
 import statistics
 import subprocess
 import sys
@@ -27,7 +29,7 @@ MODELS = {"Llama-3-8B": "llama-3-8b", "llama-2-7b.Q4_0": "llama-2-7b", "Qwen2.5-
           "llama-2-7b": "llama-2-7b", "Qwen3-32B-Q8_0": "qwen3-32b", "shisa-v2-llama3.1-8b.i1-Q4_K_M": "llama-3.1-8b"}
 DEVICES = {"RTX 4090": "rtx-4090", "4090 24GB": "rtx-4090", "A100 PCIe 80GB": "a100-pcie-80gb",
            "A100 SXM 80GB": "a100-sxm-80gb", "GB10 (DGX Spark)": "dgx-spark",
-           "RX 7900 XTX": "rx-7900-xtx"}
+           "RX 7900 XTX": "rx-7900-xtx", "RTX A6000 48GB": "rtx-a6000"}
 LAYOUTS = ("q4_0", "q8_0", "q4_k_m", "q4_k_s", "q5_0")
 # Parameters: least, most, and where the first search begins; launches in microseconds.
 PARAMETERS = {"launch": (0.1, 40, 4), "vector_launch": (0.1, 30, 2), "overlap": (0.001, 1, 0.5),
@@ -38,12 +40,13 @@ PARAMETERS = {"launch": (0.1, 40, 4), "vector_launch": (0.1, 30, 2), "overlap": 
               "moe_launch": (0.1, 300, 20), "moe_dram": (0.05, 1, 0.6),
               "moe_peak": (0.005, 1, 0.15), "moe_overlap": (0.001, 1, 0.5)}
 VECTOR_DRAM = 0.7
+SAME_RATE = 0.95  # as in src/predict/product_limits.c
 # Per row and square of the distance from the start, on a logarithmic scale: few rows move it little.
 HELD = 0.1
 
 ATTRIBUTION = "Fitted to published speeds of llama.cpp on"
 
-Row = collections.namedtuple("Row", "device model weights kind tokens depth batch measured passes")
+Row = collections.namedtuple("Row", "device model weights kind tokens depth batch measured passes build")
 
 
 def rows(path):
@@ -55,27 +58,48 @@ def number(text):
     return int(float(text or 0))
 
 
+def build_of(row):
+    """The build of llama.cpp that a row states; else the date of its source, or the pull request."""
+    if row.get("build"):
+        return "b" + row["build"] if row["build"].isdigit() else row["build"]
+    text = row.get("env", "") + " " + row["source"]
+    for pattern, name in ((r"\b(b\d{4,5})-ish, (\w+ \d{4})", r"\1 (\2)"), (r"\b(b\d{4,5})\b", r"\1"),
+                          (r"build \w+ \((\d+)\)", r"b\1"), (r"\b(\d{4}-\d{2})\b", r"of \1"),
+                          (r"github.com/([^/]+/[^/]+)/\w+/(\d+)", r"of \1#\2")):
+        found = re.search(pattern, text)
+        if found:
+            return found.expand(name)
+    return "not stated"
+
+
 def speeds(row, device, model, step):
     """The row of tokens/s: a decode step, or a prompt in passes of `step` tokens."""
     prompt, depth = number(row["prompt"]), number(row["depth"])
     rate = float(row["value"])
     if row["metric"] == "decode_tok_s":
         return Row(device, model, row["weights"], "decode", 1, depth + number(row["gen"]) // 2, 1,
-                   1 / rate, 1)
+                   1 / rate, 1, build_of(row))
     kind = "pass" if prompt <= 32 else "prefill"
     tokens = min(prompt, step)
     return Row(device, model, row["weights"], kind, tokens, depth + (prompt - tokens) // 2, 1,
-               prompt / rate, prompt / tokens)
+               prompt / rate, prompt / tokens, build_of(row))
 
 
-def apple(row):
-    """The rows of one model on an Apple GPU."""
+def published(name):
+    """The rows of a file beside this one."""
+    for row in rows(os.path.join(os.path.dirname(__file__), "llama", name)):
+        yield from published_row(row)
+
+
+def published_row(row):
+    """The rows of one model on one GPU."""
     for key, prompt in (("pp512", 512), ("pp4096", 4096)):
         if row[key]:
             yield Row(row["device"], row["model"], row["weights"], "prefill", 512, (prompt - 512) // 2, 1,
-                      prompt / float(row[key]), prompt / 512)
+                      prompt / float(row[key]), prompt / 512, build_of(row))
     if row["tg128"]:
-        yield Row(row["device"], row["model"], row["weights"], "decode", 1, 64, 1, 1 / float(row["tg128"]), 1)
+        yield Row(row["device"], row["model"], row["weights"], "decode", 1, 64, 1, 1 / float(row["tg128"]), 1,
+                  build_of(row))
 
 
 def family(device):
@@ -94,8 +118,7 @@ def read(folder):
     for row in rows(os.path.join(folder, "more", "llamacpp_r9700.csv")):
         if row["model"] in MODELS and row["gpu_config"] == "single":
             found.append(speeds(row, "r9700", MODELS[row["model"]], 512))
-    for row in rows(os.path.join(os.path.dirname(__file__), "llama", "apple.csv")):
-        found.extend(apple(row))
+    found.extend(published("apple.csv"))
     for row in rows(os.path.join(folder, "more", "local_llm.csv")):
         if row["framework"].startswith("llama.cpp") and row["n_gpus"] == "1" and row["gpu"] in DEVICES:
             found.append(speeds(row, DEVICES[row["gpu"]], MODELS[row["model"]], 512))
@@ -109,7 +132,7 @@ def read(folder):
             middle = number(row["depth"]) + max(0, number(row["prompt"]) - tokens) // 2
             kind = "decode" if tokens == 1 else "pass" if tokens <= 32 else "prefill"
             found.append(Row(DEVICES[row["gpu"]], MODELS[row["model"]], row["weights"], kind, tokens, middle, 1,
-                             float(row["time_us"]) / 1e6, 1))
+                             float(row["time_us"]) / 1e6, 1, build_of(row)))
     fastest = {}
     for row in found:
         least = fastest.setdefault(row[:7], row)
@@ -129,8 +152,36 @@ def kind_of(operator):
     return "moe" if name.startswith("moe") else "vector", 1
 
 
+def device_of(program, name, known={}):
+    """The figures of a device."""
+    if name not in known:
+        listed = subprocess.run([program, "list", "hardware", name, "-f", "json"],
+                                capture_output=True, check=True).stdout
+        known[name] = json.loads(listed)
+    return known[name]
+
+
+def sm_rate(device):
+    """FLOPs of an SM in a clock, in FP16."""
+    return device["peak_tflops"]["fp16"]["value"] / (device["sm_count"]["value"] * device["boost_clock_mhz"]["value"])
+
+
+def limited(program, name):
+    """How many times the peak of a device its SMs would reach at their full rate (data/borrowing.json)."""
+    device = device_of(program, name)
+    if "peak_tflops" not in device:
+        return 1
+    path = os.path.join(os.path.dirname(__file__), "..", "data", "borrowing.json")
+    with open(path, encoding="utf-8") as file:
+        full = [row["device"] for row in json.load(file)["full_rate"]
+                if device["architecture"].startswith(row["architecture"])]
+    factor = sm_rate(device_of(program, full[0])) / sm_rate(device) if full else 1
+    return factor if factor > 1 / SAME_RATE else 1
+
+
 def operators(program, row, known={}):
-    """The operators of a pass: kind, count, seconds of bytes and of FLOPs at the roofs, rows."""
+    """The operators of a pass: kind, count, seconds of bytes and of FLOPs at the roofs in 16 bits, rows, and the
+    least seconds of FLOPs, which GGUF products in INT8 take."""
     formats = ([] if row.model != "gpt-oss-20b" else ["--layout", "gpt-oss-gguf"]) or (
         ["-p", "fp16"] if row.weights.upper() in ("F16", "BF16") else
         ["--layout", row.weights.lower()] if row.weights.lower() in LAYOUTS else None)
@@ -148,8 +199,12 @@ def operators(program, row, known={}):
         for one in answer["operators"]:
             kind, shared = kind_of(one)
             peak = one.get("peak_tflops", 0) * 1e12
-            sums[kind, one["bytes"] / one["bandwidth_gb_s"] / 1e9,
-                 one["flops"] / peak if peak and kind != "vector" else 0, shared] += one["count"]
+            least = one["flops"] / peak if peak and kind != "vector" else 0
+            matrix = device_of(program, row.device).get("peak_tflops")
+            product = kind in ("w8a16", "w4a16")
+            rate = matrix["fp16"]["value"] * 1e12 if matrix and product else peak
+            sums[kind, one["bytes"] / one["bandwidth_gb_s"] / 1e9, one["flops"] / rate if least else 0, shared,
+                 least] += one["count"]
         known[key] = tuple((kind, count, *rest) for (kind, *rest), count in sums.items())
     return known[key]
 
@@ -168,18 +223,28 @@ def fit_of(p, kind):
     return p["launch"], p["dram_" + kind], p["peak"], narrow, p["overlap"]
 
 
-def expected(p, pass_):
+def expected(p, pass_, lent=False):
     row, parts = pass_
     total = 0
-    for kind, count, memory, compute, shared in parts:
+    for kind, count, memory, compute, shared, least in parts:
         launch, dram, peak, narrow, overlap = fit_of(p, kind)
         longer, shorter = sorted((memory / dram, compute * (1 + narrow / shared) / peak))[::-1]
-        total += count * (launch / 1e6 + max(longer + overlap * shorter, memory, compute))
+        total += count * (launch / 1e6 + max(longer + overlap * shorter, memory, least if lent else compute))
     return total * row.passes
 
 
 def ratio(p, pass_):
     return expected(p, pass_) / pass_[0].measured
+
+
+def lent(program, fits, lender, pass_):
+    """The ratio by the fit of another device, whose share of the peak follows the full rate of the SMs."""
+    device = pass_[0].device
+    if device in family(lender):
+        return ratio(fits[lender], pass_)
+    move = limited(program, device) / limited(program, lender)
+    moved = {key: fits[lender][key] * move for key in ("peak", "moe_peak")}
+    return expected({**fits[lender], **moved}, pass_, True) / pass_[0].measured
 
 
 def loss(p, passes, weight, start):
@@ -235,6 +300,12 @@ def note(device, rows, decode, prompts):
             f"of the fit (decode {decode * 100:.0f}%, prompts {prompts * 100:.0f}%)")
 
 
+def attributions(device, rows):
+    """What the rows of a fit are, and the builds of llama.cpp, which the program prints with --why."""
+    builds = sorted({row.build for row in rows}, key=lambda one: (not re.match(r"b\d", one), len(one), one))
+    return [f"{ATTRIBUTION} {', '.join(family(device))} (docs/accuracy.md)", f"llama.cpp: llama.cpp {', '.join(builds)}"]
+
+
 def unseen(passes, start):
     """Ratios of the passes of each device by the fit of the others, by kind; of one device, of each
     model; of one model, of each format of its weights."""
@@ -282,12 +353,12 @@ def write(folder, device, clock, p, ratios, rows, kinds):
     lines = ",\n".join("    " + json.dumps(fit, separators=(",", ":")) for fit in fits)
     with open(os.path.join(folder, f"llama.cpp-{device}.json"), "w", encoding="utf-8") as file:
         file.write('{\n  "schema": "roofline/calibration/1",\n'
-                   f'  "hardware": "{device}",\n  "note": "{said}",\n  "attributions": ["{ATTRIBUTION} {", ".join(family(device))} '
-                   f'(docs/accuracy.md)"],\n  "fits": [\n{lines}\n  ]\n}}\n')
+                   f'  "hardware": "{device}",\n  "note": "{said}",\n  "attributions": {json.dumps(attributions(device, rows))},\n'
+                   f'  "fits": [\n{lines}\n  ]\n}}\n')
 
 
 def line(name, lender, by_kind):
-    cells = [f"**{mape(by_kind[kind]):.1f}** ({len(by_kind[kind])})" if by_kind[kind] else "-"
+    cells = [f"**{mape(by_kind[kind]):.1f}** ({len(by_kind[kind])})" if by_kind.get(kind) else "-"
              for kind in ("decode", "pass", "prefill")]
     print(f"| {name} | {lender} | {' | '.join(cells)} |")
 
@@ -309,19 +380,23 @@ def main():
             found = collections.defaultdict(list)
             for one in passes:
                 if one[0].device == device:
-                    found[one[0].kind].append(ratio(fits[lender], one))
+                    found[one[0].kind].append(lent(program, fits, lender, one))
             if lender not in family(device):
                 line(device, lender, found)
             elif device == lender and len(family(lender)) == 1:
                 line(device, "itself, without them", judged[device])
     line("all Apple GPUs", "the others of them", judged["m1-max"])
+    unfitted = collections.defaultdict(list)
+    for row in published("discrete.csv"):
+        unfitted[row.device, row.build].append((row, operators(program, row)))
+    for (device, build), found in unfitted.items():
+        for lender in LENDERS:
+            line(f"{device}, {build}", lender, {one[0].kind: [lent(program, fits, lender, one)] for one in found})
     if len(sys.argv) > 3:
         for device in LENDERS:
             own = [(row, parts) for row, parts in passes if row.device in family(device)]
             kinds = {part[0] for row, parts in own for part in parts}
-            listed = subprocess.run([program, "list", "hardware", device, "-f", "json"],
-                                    capture_output=True, check=True).stdout
-            clock = json.loads(listed)["boost_clock_mhz"]["value"]
+            clock = device_of(program, device)["boost_clock_mhz"]["value"]
             write(sys.argv[3], device, clock, fits[device], judged[device], [row for row, _ in own], kinds)
 
 

@@ -25,6 +25,10 @@ FORMATS = {"bf16": ("bf16", "bf16", "none"), "fp8_block": ("fp8_block128", "fp8_
 PARTS = ["products", "index", "quant.", "norms", "scores", "top-k", "attention"]
 ADDED = ["added", "per token"]
 AIM = 0.18
+# Why the errors of modules are above the aim.
+REASONS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "module_reasons.csv")
+# The parts of the sizes of a module, each of which is predicted with factors of the others.
+FOLDS = 5
 # Operators of a module stand between these two in a graph of one layer.
 FIRST, LAST = "attn_norm", "attn_add"
 
@@ -270,25 +274,49 @@ def least_squares(rows, weights):
 
 
 def factors(lines):
-    """The factors of the parts of modules that give the least mean error, and that error."""
+    """The factors of the parts of modules that give the least mean error."""
     names = [name for name in PARTS + ADDED if any(line[name] > 0 for line in lines)]
     rows = [[line[name] / line["measured"] for name in names] for line in lines]
     errors = [1] * len(rows)
     for _ in range(15):  # a square divided by its error is the error
         found = least_squares(rows, [1 / max(1e-3, error) for error in errors])
         errors = [abs(sum(map(float.__mul__, row, found)) - 1) for row in rows]
-    return dict(zip(names, found)), statistics.mean(errors)
+    return dict(zip(names, found))
+
+
+def unseen(lines):
+    """The mean error of factors on sizes that they were not fitted to: each fifth of the sizes has the factors of the
+    others."""
+    sizes = sorted({size(line) for line in lines})
+    fold = {one: i % FOLDS for i, one in enumerate(sizes)}
+    errors = []
+    for part in range(FOLDS):
+        found = factors([line for line in lines if fold[size(line)] != part])
+        errors += [abs(sum(found.get(name, 0) * line[name] for name in PARTS + ADDED) / line["measured"] - 1)
+                   for line in lines if fold[size(line)] == part]
+    return statistics.mean(errors)
+
+
+def size(line):
+    """What tells the sizes of a module from others: its batch, its new tokens and those before them."""
+    return tuple(int(line.get(key) or 1) for key in ("batch", "seq_q", "past_kv"))
 
 
 def reasons(lines):
-    """The factors of modules whose error is above the aim."""
-    print("| module | on | MAPE | fitted | %s | us | ns |" % " | ".join(PARTS))
+    """Two tables of modules whose error is above the aim: the factors, and the reason, which each must have."""
+    with open(REASONS, encoding="utf-8") as file:
+        why = {(r["module"], r["device"], r["stack"], r["phase"]): r["reason"] for r in csv.DictReader(file)}
+    print("| module | on | MAPE | fitted, unseen | %s | us | ns |" % " | ".join(PARTS))
     print("|---" * (6 + len(PARTS)) + "|")
+    lines_of_reasons = []
     for (module, device, stack, phase), rows in grouped(lines).items():
         error = statistics.mean(abs(row["expected"] / row["measured"] - 1) for row in rows)
         if error <= AIM:
             continue
-        found, fitted = factors(rows)
+        if (module, device, stack, phase) not in why:
+            sys.exit("%s: no reason for %s, %s %s, %s, whose error is %s%%" % (
+                REASONS, module, device, stack, phase, per_cent(error)))
+        found, fitted = factors(rows), unseen(rows)
         cells = ["-"] * len(PARTS)
         for i, part in enumerate(PARTS):
             share = statistics.mean(row[part] / row["measured"] for row in rows)
@@ -297,6 +325,10 @@ def reasons(lines):
         print("| %s, %s | %s %s | %s | %s | %s | %.0f | %.0f |" % (
             module, phase, device, stack, per_cent(error), per_cent(fitted), " | ".join(cells), found["added"],
             found.get("per token", 0)))
+        lines_of_reasons.append("| %s, %s | %s %s | %s |" % (
+            module, phase, device, stack, why[module, device, stack, phase]))
+    print("\n| module | on | reason |\n|---|---|---|")
+    print("\n".join(lines_of_reasons))
 
 
 def main():

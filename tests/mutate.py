@@ -3,7 +3,7 @@
 """Puts wrong code and wrong data in, one mistake at a time, and says which of them no test notices.
 
 python3 tests/mutate.py [--modules a,b] [--sample N] [--seed N] [--jobs N] [--known] [--every N]
-                        [--only TEXT] [--list] [--check] [--lists DIR]
+                        [--from N] [--only TEXT] [--list] [--check] [--lists DIR]
 
 There are two kinds of mistakes. Known ones are those that calculators of this kind have been seen to
 make (tests/mutants/known.json): each is a text in a file and what stands there instead. Generic ones
@@ -60,7 +60,7 @@ TESTS = {
     "json_scan": ["json"],
     "json_write": ["json"],
     "model_prediction": ["model_prediction", "graph"],
-    "model_size": ["graph", "model"],
+    "model_size": ["graph", "model", "gguf_families"],
     "pass": ["stages", "model_prediction", "graph"],
     "phase": ["model_prediction", "graph"],
     "request": ["model_prediction", "graph"],
@@ -76,14 +76,19 @@ TESTS = {
     "weights": ["model", "gguf", "safetensors"],
     "load": ["config", "model", "safetensors"],
     "quantization": ["layout"],
+    "quantization_names": ["layout"],
     "gguf_stream": ["gguf"],
     "gguf_metadata": ["gguf"],
-    "gguf_tensors": ["gguf"],
+    "gguf_tensors": ["gguf", "gguf_families"],
+    "gguf_model": ["gguf"],
+    "gguf_architecture": ["gguf"],
+    "gguf_family": ["gguf_families"],
     "trace": ["request_trace"],
     "trace_reader": ["request_trace", "bench_result"],
     "scheduler": ["simulation", "scheduler"],
     "scheduler_look": ["scheduler"],
     "step_table": ["step_table", "simulation"],
+    "module_names": ["layout", "safetensors"],
     "safetensors_names": ["safetensors"],
     "safetensors_formats": ["safetensors"],
     "safetensors_weights": ["safetensors"],
@@ -229,6 +234,8 @@ class Worker:
     and every test that was built before has it. Accesses beyond an array are trapped.
     """
 
+    optimise = "-O1"
+
     def __init__(self, folder, stopping, first=None):
         self.folder = folder
         self.stopping = stopping  # a threading.Event
@@ -302,8 +309,8 @@ class Worker:
     def make(self, targets):
         return self.run(["make", "-s", "LIB=build/libroofline.so", "AR=sh shared.sh",
                          "LDFLAGS=-Wl,-rpath,'$$ORIGIN:$$ORIGIN/../..'",
-                         "CFLAGS=-O1 -fPIC -fsanitize=bounds -fsanitize-undefined-trap-on-error"] +
-                        targets)
+                         "CFLAGS=%s -fPIC -fsanitize=bounds -fsanitize-undefined-trap-on-error" %
+                         self.optimise] + targets)
 
     @staticmethod
     def first(file):
@@ -483,6 +490,8 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--known", action="store_true", help="only the known mistakes")
     parser.add_argument("--every", type=int, default=1, help="only every N-th of the known mistakes")
+    parser.add_argument("--from", type=int, default=0, dest="first",
+                        help="of every N-th, the one after so many; beyond N it begins again")
     parser.add_argument("--only", default="", help="only those with this text in their line or name")
     parser.add_argument("--list", action="store_true", help="only print what would be tried")
     parser.add_argument("--check", action="store_true", help="only look whether the lists are right")
@@ -496,7 +505,7 @@ def main():
     if options.check:
         return 0
     work = []
-    for file, text, instead, name in list(known(options.lists))[::options.every]:
+    for file, text, instead, name in list(known(options.lists))[options.first % options.every::options.every]:
         work.append(("known", file, change_text(text, instead), "known: " + name, None))
     mistakes = []
     if not options.known:
@@ -515,6 +524,8 @@ def main():
         return 0
     # Few mistakes are noticed by other tests than the first: to time those would take longer.
     timed = {item[1] for item in work} if options.every > 1 else set()
+    if options.every > 1:
+        Worker.optimise = "-O0"  # for few mistakes the build takes longer than the tests
     run = Run(work, explained(options.lists), timed)
     for number in [signal.SIGINT, signal.SIGTERM]:
         signal.signal(number, run.stop)

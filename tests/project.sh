@@ -478,15 +478,22 @@ bad_text() {
 # known COMMAND: its options, one a line: of all those that docs/formats.md names or its help has,
 # the ones that it does not refuse. Behind them stands one that it refuses, so that it does no work.
 known() {
+    synonyms "$1" > "$scratch/synonyms"
     {
         told "$1"
         # shellcheck disable=SC2016
         sed -n 's/`/\n/gp' docs/formats.md | sed -n 's/^\(-[a-zA-Z]\|--[a-z][a-z-]*\)$/\1/p'
-    } | sort -u | while read -r option; do
+    } | sort -u | comm -23 - "$scratch/synonyms" | while read -r option; do
         "$BIN" "$1" "$option" x -Z < /dev/null 2>&1 > "$scratch/ignored" | grep -q \
             -e "unknown option '*$option" -e " $option is an option of" \
             -e "$option is --.* an option of" -e "$option is --" || printf '%s\n' "$option"
     done
+}
+
+# synonyms COMMAND: the options that docs/commands.md explains as other names of its options.
+synonyms() {
+    # shellcheck disable=SC2016
+    sed -n "s/^| \(.*\) | .* in \`$1\` |\$/\1/p" docs/commands.md | tr -d '\140,' | tr ' ' '\n' | sort -u
 }
 
 # The commands that completion offers.
@@ -621,8 +628,10 @@ members() {
 # In JSON; names that are data, not keys, go to $scratch/data.
 documents() {
     "$BIN" list precisions -f csv --columns name | sed 1d > "$scratch/data"
-    printf '{"arrival_s":0,"prompt":9,"generate":2,"first_token_ts":1,"last_token_ts":2}\n' \
-        > "$scratch/trace.json"
+    for second in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19; do # so many that a fit has no note
+        printf '{"arrival_s":%d,"prompt":9,"generate":2,"first_token_ts":%d.5,"last_token_ts":%d.9}\n' \
+            "$second" "$second" "$second"
+    done > "$scratch/trace.json"
     for arguments in \
         'predict gemm -m 1 -n 8 -k 8 -H h100-sxm --why --tiling' \
         'predict attention --heads 8 --head-dim 8 --kv-len 8' \
@@ -1010,6 +1019,40 @@ bad_versions() {
     sh packaging/version.sh --check "$scratch/version"
 }
 
+# --- errors ---------------------------------------------------------------------------------------
+
+# errors_kept FILE: no error of it is larger than in docs/errors.md, and no interval holds fewer rows.
+errors_kept() {
+    ! command -v python3 > "$scratch/found" || python3 -B tests/errors_kept.py docs/errors.md "$1" |
+        sed '/^errors: .* 0 worse or missing$/d'
+}
+
+# A larger error, a line that is gone, and rows that leave the interval: of a device and stack, and of a table.
+bad_errors() {
+    sed -e '/^| a100-sxm-80gb | vllm | 7/s/[0-9.]* |$/20.0 |/' -e '/^| bmm | int8 /d' \
+        -e '/^| bmm | 16bit /s/\*\*[0-9.]*/**99.9/' -e '/^| dense | 99 /s/[0-9.]* |$/20.0 |/' \
+        docs/errors.md > "$scratch/errors.md"
+    errors_kept "$scratch/errors.md"
+}
+
+# unfitted FILE: the table of aims has the error of each kind of tests/kinds.py that no fit saw, and the reason.
+unfitted() {
+    ! command -v python3 > "$scratch/found" || PYTHONPATH=tests python3 -B -c '
+import sys, kinds
+aims = [line.split(" | ") for line in sys.stdin if ", no fit | " in line]
+for kind in kinds.UNFITTED:
+    name = kind.removesuffix(", ring")
+    if kind != kinds.ONE_SHOT and not any(cells[0] == "| " + name and len(cells[5]) > 20 for cells in aims):
+        print(f"docs/errors.md has no reason why {name} was not fitted")' < "$1"
+}
+
+# A kind that is gone, and one without a reason.
+bad_unfitted() {
+    sed -e '/^| state, step with drafts |/d' -e '/^| batched products of vLLM /s/no fit | .*/no fit | |/' \
+        docs/errors.md > "$scratch/unfitted.md"
+    unfitted "$scratch/unfitted.md"
+}
+
 quick() {
     notices 7 bad_layers
     check 'files include their own folder and earlier ones' layers .
@@ -1056,6 +1099,10 @@ quick() {
     check 'code of others is pinned' foreign .
     notices 3 bad_versions
     check 'the version is the same everywhere, and packaging/version.sh writes it' versions
+    ! command -v python3 > "$scratch/found" || notices 5 bad_errors
+    check 'docs/errors.md is no worse than itself' errors_kept docs/errors.md
+    ! command -v python3 > "$scratch/found" || notices 2 bad_unfitted
+    check 'the table of aims has every kind that was not fitted' unfitted docs/errors.md
     check '.ci/deps fails where something that is needed is missing' sh tests/deps.sh
     ! command -v python3 > "$scratch/found" || notices 4 bad_mutants
     check 'each mistake of tests/mutants can be made' mutants tests/mutants

@@ -4,8 +4,8 @@
 #
 # DIR has requests.jsonl of the runs of casys-kaist/LLMServingSim, bench/examples/*/vllm, under the
 # names below. A step scale is fitted to the first fifth of each run; the means of the others must
-# agree within 3%. Without a fit all means must agree within 15%, with the engine, and with the link
-# of the machine of the second run, which was slower than the data sheet says (docs/simulation.md).
+# agree within 3%. Without a fit all means must agree within 15%, with the engine, and in the second
+# run with a link as slow as its authors measured it later (docs/simulation.md).
 set -eu
 
 dir=$1
@@ -17,7 +17,7 @@ while read -r file model tp link; do
         --trace "$dir/$file" -f json
     echo "$model, as predicted:"
     "$program" simulate "$@" | jq -r '.measured | "  TTFT \(.ttft_error), TPOT \(.tpot_error), E2E \(.e2e_error)"'
-    echo "$model, as predicted, with the engine and the link of its machine:"
+    echo "$model, as predicted, with the engine and a link of $link GB/s:"
     "$program" simulate "$@" --engine vllm --set link_gb_s="$link" | jq -e -r '.measured |
         "  TTFT \(.ttft_error), TPOT \(.tpot_error), E2E \(.e2e_error)",
         ([.ttft_error, .tpot_error, .e2e_error] | all(-0.15 < . and . < 0.15))' || bad=1

@@ -137,6 +137,11 @@ def recipe_of(row, model):
     return formats, budget or max(8192, (size(row["concurrency"]) + int(row["isl"]) + 127) // 64 * 64), sequences
 
 
+def is_crowded(row):
+    """True for the runs of gpt-oss-120b on H100 with 512 users, which contradict the others: print_crowded."""
+    return row["gpu"] == "H100-SXM" and "gpt-oss" in row["model"] and size(row["concurrency"]) >= 512
+
+
 def command(row):
     """The question of a row; None where the row is left out."""
     model = next(name for part, name in MODELS if part in row["model"])
@@ -145,8 +150,6 @@ def command(row):
     if not row["concurrency"] or not dense and moe_tp * moe_ep != tp * groups:
         return None
     users = int(float(row["concurrency"]))
-    if model == "gpt-oss-120b" and row["gpu"] == "H100-SXM" and users >= 512:
-        return None  # measured times of fewer sequences: they are below the bound
     formats, budget, sequences = recipe_of(row, model)
     # InferenceMAX draws lengths from 80% of the size up; the other runs have one length.
     prompt, generate = (f"uniform:{int(0.8 * n)}:{n}" if is_public(row) else str(n)
@@ -171,6 +174,11 @@ def has_warm_up(row):
     """True if requests went before the measured ones: the client of InferenceMAX has sent them since January 2026
     (SemiAnalysisAI/InferenceX pull request 480). Without them means have the compilation of kernels."""
     return is_public(row) and row["measured"] >= "2026-01-17"
+
+
+def is_cold(row):
+    """True if a run has the compilation of kernels."""
+    return is_public(row) and not has_warm_up(row)
 
 
 def host_of(row):
@@ -232,6 +240,8 @@ def bias(pairs):
 REQUEST = {"vllm": 25, "sglang": 26, "trtllm": 27}
 FRONTS = (0, 5, 10, 15, 20, 25)
 LATENTS = (0, 30, 60, 90, 120)
+# Seconds that servers compile which have not run before.
+COMPILES = range(0, 101, 10)
 
 
 def has_latents(row):
@@ -266,12 +276,14 @@ def together(row):
 
 
 def tried(program, run):
-    """The simulated TTFT of a run by the host time, with the overlap of its version; and the measured one."""
+    """The simulated TTFT of a run by the host time, with the overlap of its version and the compile time of its
+    group; and the measured one."""
     if "tried" not in run:
         row, run["tried"] = run["row"], {}
+        compile_time = part("compile", run.get("compile", 0), "s")
         for front in FRONTS:
             for latent in LATENTS if has_latents(row) else (0,):
-                host = host_words(row, part("front", front, "ms"), part("latent", latent, "us"))
+                host = host_words(row, part("front", front, "ms"), part("latent", latent, "us"), compile_time)
                 run["tried"][front, latent] = times(program, row, host)[0]
         if not has_latents(row):
             for front in FRONTS:
@@ -316,7 +328,29 @@ def as_many(question):
     return question[:at] + [users] + question[at + 1:]
 
 
-def print_changes(program, groups):
+def few(question):
+    """At most 128 sequences."""
+    at = question.index("--max-num-seqs") + 1
+    return question[:at] + ["128"] + question[at + 1:]
+
+
+def print_crowded(rows, crowded):
+    """How many sequences decode by Little's law in the runs with 512 users, with 90% of the tokens in the mean; and
+    their times per token, divided by those of 64 users on the same split."""
+    lone = {tuple(row[key] for key in (*SPLIT, "framework", "isl", "osl")): float(row["tpot_ms"]) for row in rows
+            if row["gpu"] == "H100-SXM" and "gpt-oss" in row["model"] and row["concurrency"]
+            and size(row["concurrency"]) == 64}
+    decoded, ratios = [], []
+    for row in crowded:
+        rest = (0.9 * int(row["osl"]) - 1) * float(row["tpot_ms"])
+        decoded.append(size(row["concurrency"]) * rest / (float(row["ttft_ms"]) + rest))
+        ratios.append(float(row["tpot_ms"]) / lone[tuple(row[key] for key in (*SPLIT, "framework", "isl", "osl"))])
+    print(f"\nRuns of gpt-oss-120b on H100 with 512 users: {len(crowded)}; {min(decoded):.0f} to {max(decoded):.0f} "
+          "sequences decode by Little's law. Their TPOT over that of 64 users: "
+          + ", ".join(f"{ratio:.2f}" for ratio in sorted(ratios)) + ".")
+
+
+def print_changes(program, groups, crowded):
     """A table of what the errors are with something else than what is simulated."""
     def same(question):
         return question
@@ -341,11 +375,14 @@ def print_changes(program, groups):
          "as many sequences as users", host_of, as_many),
         ("H100, TensorRT-LLM: Llama-3.1-8B, 128 or 256 generated", [row for row in llama if not shows_waits(row)],
          "as many sequences as users", host_of, as_many),
+        ("H100, TensorRT-LLM: all", of("H100-SXM", "trtllm", "all"), "as many sequences as users", host_of, as_many),
         ("B200, TensorRT-LLM, warm: gpt-oss-120b",
          [row for row in of("B200-SXM", "trtllm", "warm") if "gpt-oss" in row["model"]], "`front=5ms`", in_line, same),
         ("B200, TensorRT-LLM, warm: gpt-oss-120b",
          [row for row in of("B200-SXM", "trtllm", "warm") if "gpt-oss" in row["model"]], "`launch=90us`", launches,
          same),
+        ("H100, vLLM: gpt-oss-120b, and with 512 users", of("H100-SXM", "vllm", "all") + crowded,
+         "`--max-num-seqs 128`", host_of, few),
         ("H100, vLLM, warm: gpt-oss-120b", of("H100-SXM", "vllm", "warm"), "`--class experts=int4_g128`", host_of,
          marlin))
     print("\n| runs | with | rows | TPOT before | TPOT | TTFT before | TTFT |")
@@ -357,40 +394,59 @@ def print_changes(program, groups):
         print(f"| {name} | {what} | {len(rows)} | {cells[0]} | **{cells[1]}** | {cells[2]} | **{cells[3]}** |")
 
 
-def is_full(row):
-    """True if the first requests of a run fill the token budget of a step."""
-    question = command(row)
-    return 0.9 * size(row["concurrency"]) * int(row["isl"]) >= int(question[question.index("--chunk") + 1])
+def compiled(program, row):
+    """The times of a run by the seconds that its server compiles."""
+    return {seconds: times(program, row, joined(host_of(row), part("compile", seconds, "s"))) for seconds in COMPILES}
 
 
-def compiles(runs, full):
-    """The time in ms that the first tenth of the requests of cold runs waits for kernels, by the median run."""
-    found = [10 * (run["host"][0][1] - run["host"][0][0]) for run in runs if is_full(run["row"]) == full]
-    return max(0, statistics.median(found)) if found else 0
+def fit_cold(program, runs):
+    """Simulates the cold runs of a device and engine with the compile time that fits the TTFT of every other one of
+    them best; returns the fits."""
+    halves, fits = (runs[::2], runs[1::2]), []
+    for run in runs:
+        run["compiled"] = compiled(program, run["row"])
+    for judged, fitted in (halves, halves[::-1]):
+        best = min(COMPILES, key=lambda seconds: error([run["compiled"][seconds][0] for run in fitted]))
+        fits.append(best)
+        for run in judged:
+            run["compile"], run["host"] = best, run["compiled"][best]
+    return fits[::-1]
 
 
-def print_cold(groups):
-    """A table of runs without warm-up, whose first requests wait for kernels to be compiled: the time that fits one half
-    of these runs, and the errors of TTFT in the other half."""
-    print("\n| device | engine | cold rows | compilation, full budget | less | TTFT before | TTFT, unseen | all rows "
-          "| TTFT before | TTFT, unseen |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
-    for (gpu, engine, model), found in sorted(groups.items()):
-        public = [run for run in found if is_public(run["row"])]
-        cold = [run for run in public if not has_warm_up(run["row"])]
-        if model != "all" or len(cold) < 10:
-            continue
-        halves, judged, seconds = (cold[::2], cold[1::2]), [], []
-        for mine, fitted in (halves, halves[::-1]):
-            wait = {full: compiles(fitted, full) for full in (True, False)}
-            seconds.append(wait)
-            judged += [(run["host"][0][0] + wait[is_full(run["row"])] / 10, run["host"][0][1]) for run in mine]
-        warm = [run["host"][0] for run in found if run not in cold]
-        before = [run["host"][0] for run in cold]
-        both = [" and ".join(f"{wait[full] / 1e3:.1f}" for wait in seconds) + " s" for full in (True, False)]
-        print(f"| {DEVICES[gpu]} | {engine} | {len(cold)} | {both[0]} | {both[1]} | {100 * error(before):.1f} | "
-              f"**{100 * error(judged):.1f}** | {len(found)} | {100 * error(before + warm):.1f} | "
-              f"**{100 * error(judged + warm):.1f}** |")
+def fit_all_cold(program, runs):
+    """That of all devices and engines with ten cold runs or more."""
+    groups, fits = {}, {}
+    for run in runs:
+        if is_cold(run["row"]):
+            groups.setdefault((run["row"]["gpu"], run["row"]["framework"]), []).append(run)
+    for key, found in groups.items():
+        if len(found) >= 10:
+            fits[key] = fit_cold(program, found)
+    return fits
+
+
+def print_launches(runs):
+    """How far measured first tokens are from the simulated ones where the launches of prompts matter; LAUNCHES_LOW
+    and LAUNCHES_HIGH of src/predict/pass.c."""
+    ratios = sorted(other / mine for run in runs if has_latents(run["row"]) and not is_cold(run["row"])
+                    for mine, other in (run["warm"][0],))
+    if len(ratios) >= 10:
+        low, high = ratios[len(ratios) // 10], ratios[-1 - len(ratios) // 10]
+        print(f"\nFirst tokens of warm runs with latent attention took {low:.2f} to {high:.2f} of the simulated time "
+              f"in 8 of 10 of {len(ratios)} runs.")
+
+
+def print_cold(groups, fits):
+    """A table of runs without warm-up: their fits, and the errors of TTFT without and with them."""
+    print("\n| device | engine | cold rows | compile | TTFT without | TTFT | all rows | TTFT without | TTFT |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for (gpu, engine), found in sorted(fits.items()):
+        runs = groups[gpu, engine, "all"]
+        cells = [f"{found[0]} and {found[1]} s"]
+        for some in ([run for run in runs if is_cold(run["row"])], runs):
+            cells += [f"{100 * error([run[key][0] for run in some]):.1f}" for key in ("warm", "host")]
+        print(f"| {DEVICES[gpu]} | {engine} | {sum(is_cold(run['row']) for run in runs)} | {cells[0]} | {cells[1]} | "
+              f"**{cells[2]}** | {len(runs)} | {cells[3]} | **{cells[4]}** |")
 
 
 def name_of(row):
@@ -401,14 +457,17 @@ def name_of(row):
 
 def main():
     program, path = sys.argv[1:]
-    groups, skipped = {}, 0
+    groups, runs = {}, []
     rows, repeated, drafted = distinct(path)
-    for row in rows:
+    crowded = [row for row in rows if is_crowded(row)]
+    for row in [row for row in rows if not is_crowded(row)]:
         found = {"row": row, "none": times(program, row, "none")}
-        skipped += found["none"] is None
-        if found["none"] is None:
-            continue
-        found["host"] = times(program, row, host_of(row))
+        if found["none"] is not None:
+            found["host"] = found["warm"] = times(program, row, host_of(row))
+            runs.append(found)
+    fits = fit_all_cold(program, runs)
+    for found in runs:
+        row = found["row"]
         for name in ("all", *(["warm"] if has_warm_up(row) else []), name_of(row),
                      *(["all, unseen"] if row["gpu"] == "H100-SXM" and not is_public(row) and not shows_waits(row)
                        else [])):
@@ -419,9 +478,11 @@ def main():
     for (gpu, engine, model), found in sorted(groups.items()):
         name = f"**{model}**" if len(found) >= ROWS_LEAST and model == "all" else model
         print(line(program, f"{DEVICES[gpu]} | {engine} | {name}", found))
-    print_changes(program, groups)
-    print_cold(groups)
-    print(f"\nRows left out: {repeated} that repeat a run, {drafted} that draft or may do so, {skipped} others.")
+    print_changes(program, groups, crowded)
+    print_crowded(rows, crowded)
+    print_cold(groups, fits)
+    print_launches(runs)
+    print(f"\nRows left out: {repeated} that repeat a run, {drafted} that draft or may do so, {len(rows) - len(runs)} others.")
     twice, once = counted_twice(read(path))
     print(f"Runs with parallel experts that an export counts twice: {twice}; {once} of these are in another export "
           "with the same times, and with experts counted once.")

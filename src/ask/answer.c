@@ -8,6 +8,7 @@
 #include "ask/each.h"
 #include "base/base.h"
 #include "base/character.h"
+#include "base/list.h"
 #include "decide/resolve.h"
 
 static const char *const format_names[ROOF_ANSWER_FORMAT_COUNT] = {
@@ -81,7 +82,7 @@ void roof_answer_formats(struct roof_text *out, enum roof_command command)
     const char *names[ROOF_ANSWER_FORMAT_COUNT];
     const size_t count = roof_answer_format_names(names, command);
     for (size_t i = 0; i < count; i++) {
-        roof_text_put(out, i == 0 ? "" : i + 1 == count ? " and " : ", ");
+        roof_text_put(out, roof_list_separator(i, count));
         roof_text_put(out, names[i]);
     }
 }

@@ -131,7 +131,7 @@ enum roof_status roof_asking_draft(const struct roof_model **out, struct roof_sc
 {
     const bool records = roof_asking_has(a, ROOF_INPUT_FROM) || a->command == ROOF_COMMAND_COMPARE;
     TRY(roof_read_draft(out, scenario, &a->loans, a->question, records, error));
-    TRY(roof_read_host_time(scenario, a->question, records, error));
+    TRY(roof_read_host_time(scenario, &a->loans, a->question, records, error));
     TRY(roof_read_host(scenario, &a->loans, a->question, records, error));
     if (*out != NULL) {
         roof_asking_remark(a, *out);
@@ -273,7 +273,9 @@ static void put_column(struct roof_text *out, const struct roof_records *records
     const char *const meant = roof_records_meant(records, name);
     put_name(out, name);
     if (meant != NULL) {
-        roof_text_printf(out, " (%s?)", meant);
+        const char *const unit = roof_records_unit(name, meant);
+        roof_text_printf(out, " (%s%s%s?)", meant, unit == NULL ? "" : ", in ",
+                         unit == NULL ? "" : unit);
     }
 }
 

@@ -60,12 +60,39 @@ static bool next_part(char out[KEY_SIZE], const char **path)
     return true;
 }
 
+/* Returns the place of a key in a list: lists of objects lead to most values, then objects. */
+static int place_of(const struct roof_schema *schema, struct roof_schema_node member)
+{
+    const char *const type = roof_schema_type(schema, member);
+    const bool list = strcmp(type, "array") == 0;
+    const struct roof_schema_node of = list ? roof_schema_items(schema, member) : member;
+    const bool objects = of.value != NULL && strcmp(roof_schema_type(schema, of), "object") == 0;
+    return objects && list ? 0 : objects ? 1 : 2;
+}
+
+/* Lists the keys of a node, first those that lead further; returns their number. */
+static size_t list_keys(const struct roof_schema *schema, struct roof_schema_node node,
+                        const char **out)
+{
+    const char *all[KEYS_MAX];
+    const size_t count = roof_schema_keys(schema, node, all, KEYS_MAX);
+    size_t listed = 0;
+    for (int place = 0; place <= 2; place++) {
+        for (size_t i = 0; i < count; i++) {
+            if (place_of(schema, roof_schema_member(schema, node, all[i])) == place) {
+                out[listed++] = all[i];
+            }
+        }
+    }
+    return listed;
+}
+
 /* Refuses a key that a node lacks, and names the object in the node that has it. */
 static enum roof_status unknown_key(const struct roof_schema *schema, struct roof_schema_node node,
                                     const char *part, struct roof_error *error)
 {
     const char *known[KEYS_MAX];
-    const size_t count = roof_schema_keys(schema, node, known, KEYS_MAX);
+    const size_t count = list_keys(schema, node, known);
     for (size_t i = 0; i < count; i++) {
         const struct roof_schema_node inner = roof_schema_member(schema, node, known[i]);
         if (strcmp(roof_schema_type(schema, inner), "object") == 0 &&

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Answers `compare`: measured times against predictions. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +9,13 @@
 #include "base/base.h"
 #include "base/grow.h"
 #include "base/list.h"
+#include "base/shell.h"
 #include "decide/compare.h"
+#include "decide/engine.h"
 #include "decide/fit_scale.h"
 #include "model/layout.h"
 #include "report/report.h"
+#include "report/scenario_options.h"
 
 /* The question. */
 struct compare_input {
@@ -29,6 +33,11 @@ struct compare_input {
     bool stack;             /* the question names one */
     /* The host times of the engines that rows name. */
     struct roof_host_time host_time[ROOF_STACK_COUNT];
+    const char *host_time_said; /* NULL: the question has none */
+    /* The device of the question, as it is written; NULL: the question does not say. */
+    const char *power_cap;
+    const char *calibration;
+    const struct roof_texts *set;
 };
 
 /* The question, and the state while rows are read. */
@@ -37,15 +46,21 @@ struct comparing {
     struct compare_input in;
     struct roof_known known;
     struct roof_model_prediction *again; /* room of the fit */
+    const struct roof_engines *engines;  /* NULL: a fit does not need them */
     struct roof_scale_row *value;        /* those with expected times, for the fit */
     size_t values;
     size_t value_room;
     struct roof_lost_row *row; /* rows below that share */
     size_t count;
     size_t room;
-    struct roof_text lost; /* their texts, or those of the first rows of a summary */
-    size_t told;           /* values of a summary */
-    bool backend;          /* the note on the engine of the rows is printed */
+    struct roof_text lost;    /* their texts, or those of the first rows of a summary */
+    size_t told;              /* values of a summary */
+    bool backend;             /* the note on the engine of the rows is printed */
+    struct roof_text renamed; /* the name in the last note on the model of a row */
+    /* The requests that may have waited for others. */
+    bool waited; /* the fit left some out */
+    struct roof_reported_waits waits;
+    struct roof_text simulation; /* the command that simulates the first of them */
     struct roof_text text;
 };
 
@@ -56,18 +71,64 @@ static enum roof_status on_hardware(void *context, const struct roof_hardware **
     return roof_known_hardware(&c->known, out, name, error);
 }
 
+/* Finds whether a row is about the model of the question because its own name, with which something
+ * failed, names none. */
+static enum roof_status find_own(bool *own, struct comparing *c, enum roof_status failed,
+                                 const char *name, struct roof_error *error)
+{
+    const struct roof_listener *const listener = c->asking->listener;
+    const char *const model = c->in.model_name;
+    const struct roof_model *found = NULL;
+    struct roof_error remark;
+    *own = false;
+    if (failed == ROOF_OK || failed == ROOF_MEMORY) {
+        return failed;
+    }
+    const enum roof_status status =
+        roof_asking_known_model(c->asking, &c->known, &found, name, "", &remark);
+    if (status == ROOF_MEMORY) {
+        return roof_no_memory(error);
+    }
+    if (status == ROOF_OK) {
+        return failed; /* something else is wrong */
+    }
+    if (model == NULL && strchr(name, '/') != NULL) {
+        roof_error_append(error, "; name the model with: roofline compare FILE MODEL");
+    }
+    const bool told = c->renamed.data != NULL && strcmp(c->renamed.data, name) == 0;
+    if (model != NULL && !told && listener->remark != NULL) {
+        (void)roof_error_set(&remark, ROOF_OK, "%s: '%s' names no model here, so %s is predicted",
+                             c->in.file, name, model);
+        listener->remark(listener->context, &remark);
+        c->renamed.length = 0;
+        roof_text_put(&c->renamed, name);
+    }
+    *own = model != NULL;
+    return failed;
+}
+
 static enum roof_status on_model(void *context, const struct roof_model **out, const char *name,
                                  const char *layout, struct roof_error *error)
 {
     struct comparing *const c = context;
-    return roof_asking_known_model(c->asking, &c->known, out, name, layout, error);
+    bool own = false;
+    enum roof_status status =
+        roof_asking_known_model(c->asking, &c->known, out, name, layout, error);
+    status = find_own(&own, c, status, name, error);
+    return own ? roof_asking_known_model(c->asking, &c->known, out, c->in.model_name, layout, error)
+               : status;
 }
 
 static enum roof_status on_formats(void *context, const struct roof_named **out, const char *name,
                                    const char *model, struct roof_error *error)
 {
     struct comparing *const c = context;
-    return roof_asking_known_formats(c->asking, &c->known, out, name, model, error);
+    bool own = false;
+    enum roof_status status =
+        roof_asking_known_formats(c->asking, &c->known, out, name, model, error);
+    status = find_own(&own, c, status, model, error);
+    return own ? roof_asking_known_formats(c->asking, &c->known, out, name, c->in.model_name, error)
+               : status;
 }
 
 static void on_bad(void *context, const struct roof_error *error)
@@ -113,11 +174,13 @@ static enum roof_status keep_row(struct comparing *c, const struct roof_compared
     return c->lost.failed ? roof_no_memory(error) : ROOF_OK;
 }
 
-/* Keeps a measured value for the fit. */
+/* Keeps a measured value for the fit, unless the model of the row does not cover it or the row has
+ * it twice. */
 static enum roof_status keep_value(struct comparing *c, const struct roof_compared *row,
                                    struct roof_error *error)
 {
-    if (isnan(row->expected_s)) {
+    c->waited = c->waited || row->shared;
+    if (isnan(row->expected_s) || row->shared || row->repeated) {
         return ROOF_OK;
     }
     if (c->values == c->value_room) {
@@ -157,19 +220,27 @@ static enum roof_stack stack_of(const char *backend)
     return ROOF_STACK_BEST;
 }
 
+/* Remarks on the backend of a row, the first one that is not empty. */
 static void remark_backend(struct comparing *c, const struct roof_records *records,
-                           const char *stack)
+                           const char *backend, enum roof_stack stack)
 {
     const struct roof_listener *const listener = c->asking->listener;
+    const char *const name = roof_stack_name(stack);
     struct roof_error remark;
-    if (c->backend || listener->remark == NULL) {
+    if (c->backend || listener->remark == NULL || *backend == '\0') {
         return;
     }
     c->backend = true;
-    (void)roof_error_set(&remark, ROOF_OK,
-                         "%s: its backend is %s, so times are expected for that engine, as "
-                         "with " ROOF_KEY("stack") " %s",
-                         records->name, stack, stack);
+    if (stack == ROOF_STACK_BEST) {
+        (void)roof_error_set(&remark, ROOF_OK,
+                             "%s: backend %s names no engine; " ROOF_KEY("stack") " does",
+                             records->name, backend);
+    } else {
+        (void)roof_error_set(&remark, ROOF_OK,
+                             "%s: its backend is %s, so times are expected for that engine, as "
+                             "with " ROOF_KEY("stack") " %s",
+                             records->name, name, name);
+    }
     listener->remark(listener->context, &remark);
 }
 
@@ -181,17 +252,133 @@ static void on_begin(void *context, const struct roof_records *records)
     if (c->in.stack || roof_records_has(records, "stack")) {
         return;
     }
-    enum roof_stack stack = ROOF_STACK_BEST;
+    const char *backend = "";
     for (size_t i = 0; i < records->columns; i++) {
         if (strcmp(records->column[i], "backend") == 0) {
-            stack = stack_of(records->cell[i]);
+            backend = records->cell[i];
         }
     }
+    const enum roof_stack stack = stack_of(backend);
     base->common.stack = stack;
     if (stack != ROOF_STACK_BEST) {
         base->host_time[stack] = c->in.host_time[stack];
-        remark_backend(c, records, roof_stack_name(stack));
     }
+    remark_backend(c, records, backend, stack);
+}
+
+/* --- waits for other requests -------------------------------------------------------------- */
+
+/* Finds an engine with a stack whose scheduler `simulate` knows, among the given ones; NULL: none.
+ */
+static const char *engine_of(const struct roof_engines *engines, enum roof_stack stack,
+                             unsigned among)
+{
+    for (size_t i = 0; i < engines->count; i++) {
+        const struct roof_engine *const e = &engines->engine[i];
+        if (e->stack == stack && e->scheduler.known && (among >> i & 1U) != 0) {
+            return e->id;
+        }
+    }
+    return NULL;
+}
+
+/* Writes the options of the question that are about the device. */
+static void put_device_options(struct roof_text *out, const struct compare_input *in)
+{
+    const struct {
+        size_t input;
+        const char *value;
+    } said[] = {{ROOF_INPUT_POWER_CAP, in->power_cap}, {ROOF_INPUT_CALIBRATION, in->calibration}};
+    char name[ROOF_INPUT_NAME_SIZE];
+    for (size_t i = 0; i < COUNT(said); i++) {
+        if (said[i].value != NULL) {
+            roof_text_printf(out, " %s ", roof_input_name(name, roof_input(said[i].input)));
+            roof_text_shell_word(out, said[i].value);
+        }
+    }
+    for (int i = 0; i < in->set->count; i++) {
+        roof_text_printf(out, " %s ", roof_input_name(name, roof_input(ROOF_INPUT_SET)));
+        roof_text_shell_word(out, in->set->value[i]);
+    }
+}
+
+/* A rate at which the requests of a benchmark come at once. */
+#define AT_ONCE "1000000"
+
+/* Writes the load of a run: its requests, and how they came. Requests come at once if nothing
+ * limits them, or if the limit is not below their number. */
+static void put_load(struct roof_text *out, const struct roof_compared *row)
+{
+    const struct roof_scenario *const s = &row->model_prediction->scenario;
+    const int64_t batch = s->common.shape.batch;
+    const bool unlimited = isnan(row->request_rate) && row->requests <= (double)batch;
+    if (unlimited || isinf(row->request_rate)) {
+        roof_text_put(out, " --rate " AT_ONCE);
+    } else if (isnan(row->request_rate)) {
+        roof_text_printf(out, " --concurrency %" PRId64, batch);
+    } else {
+        roof_text_put(out, " --rate ");
+        roof_text_number(out, row->request_rate);
+    }
+    if (row->requests > 0) {
+        roof_text_printf(out, " --requests %.0f --warm-up 0", row->requests);
+    }
+    roof_text_printf(out, " --prompt %" PRId64 " --generate %" PRId64, s->prompt, s->generate);
+}
+
+/* Writes the command that simulates the run of a row. */
+static enum roof_status put_simulation(struct comparing *c, const struct roof_compared *row,
+                                       struct roof_error *error)
+{
+    struct roof_text *const out = &c->simulation;
+    const struct roof_model *const model = row->model_prediction->model;
+    struct roof_scenario asked = *row->asked;
+    struct roof_scenario usual;
+    const char *engine = NULL;
+    const enum roof_stack stack = (enum roof_stack)asked.common.stack;
+    if (stack != ROOF_STACK_BEST) {
+        TRY(roof_loan_engines(&c->engines, &c->asking->loans, error));
+        engine = engine_of(c->engines, stack, roof_engines_model(c->engines, model));
+    }
+    roof_scenario_init(&usual);
+    usual.common.shape.batch = asked.common.shape.batch; /* part of the load */
+    usual.common.stack = engine == NULL ? usual.common.stack : stack;
+    usual.tp = asked.tp == 1 ? 1 : usual.tp; /* files of rows say so */
+    usual.pp = asked.pp == 1 ? 1 : usual.pp;
+    usual.dp = asked.dp == 1 ? 1 : usual.dp;
+    asked.host_time_said = c->in.host_time_said;
+    roof_text_put(out, "roofline simulate ");
+    roof_put_reference(out, model->reference, model->id);
+    roof_text_put(out, " -H ");
+    roof_text_shell_word(out, row->hardware->reference);
+    put_device_options(out, &c->in);
+    if (model->layout != NULL && strcmp(model->layout, "file") != 0) {
+        roof_text_put(out, " --layout ");
+        roof_text_shell_word(out, model->layout);
+    }
+    roof_put_options(out, &asked, &usual, ROOF_COMMAND_SIMULATE);
+    if (engine != NULL) {
+        roof_text_printf(out, " --engine %s", engine);
+    }
+    roof_text_put(out, isnan(row->expected_s) ? " --by ideal" : "");
+    put_load(out, row);
+    return out->failed ? roof_no_memory(error) : ROOF_OK;
+}
+
+/* Notes a row whose request may have waited for others. */
+static enum roof_status note_wait(struct comparing *c, const struct roof_compared *row,
+                                  struct roof_error *error)
+{
+    const bool again = c->waits.rows > 0 && row->line == c->waits.line; /* of the same run */
+    if (!row->shared || again) {
+        return ROOF_OK;
+    }
+    c->waits.unhosted = c->waits.unhosted || row->asked->common.stack == ROOF_STACK_BEST;
+    if (c->waits.rows++ > 0) {
+        return ROOF_OK;
+    }
+    c->waits.line = row->line;
+    return put_simulation(c, row, error);
 }
 
 /* A summary has a line for each value where there are so few. */
@@ -201,6 +388,9 @@ static enum roof_status on_row(void *context, const struct roof_compared *row,
                                struct roof_error *error)
 {
     struct comparing *const c = context;
+    if (c->asking->form.report) {
+        TRY(note_wait(c, row, error));
+    }
     if (c->in.fits) {
         return keep_value(c, row, error);
     }
@@ -237,11 +427,27 @@ static void remark_default(const struct comparing *c, const struct roof_records 
     listener->remark(listener->context, &remark);
 }
 
+/* Remarks that a number of requests in flight was computed. */
+static void remark_derived(const struct comparing *c, const struct roof_records *records)
+{
+    const struct roof_listener *const listener = c->asking->listener;
+    struct roof_error remark;
+    if (listener->remark == NULL || records->derived_line == 0) {
+        return;
+    }
+    (void)roof_error_set(&remark, ROOF_OK,
+                         "%s:%d: the mean number of requests in flight is %.4g by Little's law: "
+                         "requests/s x mean time of a request",
+                         records->name, records->derived_line, records->derived);
+    listener->remark(listener->context, &remark);
+}
+
 static enum roof_status on_end(void *context, const struct roof_records *records,
                                struct roof_error *error)
 {
     const struct comparing *const c = context;
     remark_default(c, records);
+    remark_derived(c, records);
     return roof_asking_misspelt(c->asking, records, error);
 }
 
@@ -265,7 +471,14 @@ static enum roof_status check_model(struct comparing *c, struct roof_error *erro
 {
     const struct roof_model *model = NULL;
     const char *const name = c->in.model_name;
-    return name == NULL ? ROOF_OK : on_model(c, &model, name, "", error);
+    if (name == NULL) {
+        return ROOF_OK;
+    }
+    const enum roof_status status =
+        roof_asking_known_model(c->asking, &c->known, &model, name, "", error);
+    return status == ROOF_INVALID && roof_compare_is_result(name)
+               ? roof_compare_refuse_second(c->in.file, name, error)
+               : status;
 }
 
 /* Refuses a format that rows, or statistics, do not have. */
@@ -329,6 +542,9 @@ static enum roof_status read_input(struct comparing *c, struct roof_error *error
     in->model_name = q->model_name;
     in->layout = q->value[ROOF_INPUT_LAYOUT];
     in->group_by = q->value[ROOF_INPUT_GROUP_BY];
+    in->power_cap = q->value[ROOF_INPUT_POWER_CAP];
+    in->calibration = q->value[ROOF_INPUT_CALIBRATION];
+    in->set = &q->set;
     in->device = roof_asking_has(a, ROOF_INPUT_HARDWARE);
     in->summary = roof_asking_has(a, ROOF_INPUT_SUMMARY);
     in->rows = !in->summary && (a->form.format == ROOF_CSV || a->form.format == ROOF_NDJSON);
@@ -363,8 +579,9 @@ static enum roof_status read_input(struct comparing *c, struct roof_error *error
     TRY(roof_asking_draft(&in->draft, &in->base, a, error));
     in->stack = roof_asking_has(a, ROOF_INPUT_STACK);
     struct roof_scenario engines = in->base;
-    TRY(roof_read_host_time(&engines, q, true, error));
+    TRY(roof_read_host_time(&engines, &a->loans, q, true, error));
     memcpy(in->host_time, engines.host_time, sizeof in->host_time);
+    in->host_time_said = engines.host_time_said;
     return ROOF_OK;
 }
 
@@ -403,7 +620,35 @@ static void put_lost(struct comparing *c, const struct roof_comparison *comparis
     } else if (c->asking->form.report) {
         roof_report_losses(&c->text, false, c->in.below, comparison->overall.rows, c->count,
                            lost_s);
+        roof_report_too_fast(&c->text, comparison);
     }
+}
+
+/* Fits the rows, and finds what `simulate` needs with the numbers. */
+static enum roof_status find_fit(struct roof_reported_fit *out, struct comparing *c,
+                                 struct roof_error *error)
+{
+    const enum roof_status status = roof_scale_fit(&out->fit, c->value, c->values, c->again, error);
+    if (status == ROOF_UNSATISFIED && c->waited) {
+        roof_error_append(error, "; one run fits with bench serve --save-detailed and roofline "
+                                 "simulate " ROOF_KEY("trace") " FILE " ROOF_KEY("fit"));
+    }
+    if (status != ROOF_OK) {
+        return status;
+    }
+    out->host_time = c->in.host_time_said;
+    out->engine = NULL;
+    if (!out->fit.one_stack || out->fit.stack == ROOF_STACK_BEST) {
+        return ROOF_OK;
+    }
+    TRY(roof_loan_engines(&c->engines, &c->asking->loans, error));
+    unsigned among = ~0U;
+    for (size_t i = 0; i < c->values; i++) {
+        const struct roof_scaled *const row = c->value[i].model;
+        among &= row == NULL ? ~0U : roof_engines_model(c->engines, row->model);
+    }
+    out->engine = engine_of(c->engines, out->fit.stack, among);
+    return ROOF_OK;
 }
 
 static enum roof_status finish(struct comparing *c, const struct roof_comparison *comparison,
@@ -412,12 +657,17 @@ static enum roof_status finish(struct comparing *c, const struct roof_comparison
     if (comparison->overall.rows + comparison->overall.skipped == 0) {
         return roof_error_at(error, ROOF_INVALID, c->in.file, 0, 0, "no records");
     }
+    if (comparison->overall.rows == 0 && comparison->bad > 0 && c->asking->form.report) {
+        *error = (struct roof_error){.status = ROOF_INVALID}; /* the rows are reported */
+        return ROOF_INVALID;
+    }
     if (!isnan(c->in.below)) {
         put_lost(c, comparison);
     } else if (!c->in.rows) {
-        struct roof_scale_fit fit;
+        struct roof_reported_fit fit;
+        c->waits.command = c->simulation.data;
         if (c->in.fits) {
-            TRY(roof_scale_fit(&fit, c->value, c->values, c->again, error));
+            TRY(find_fit(&fit, c, error));
         }
         if (c->told > 0 && c->told <= LINES_MAX) {
             roof_report_compared_heading(&c->text);
@@ -425,7 +675,7 @@ static enum roof_status finish(struct comparing *c, const struct roof_comparison
             roof_text_put(&c->text, "\n");
         }
         roof_report_comparison(&c->text, c->asking->form.format == ROOF_JSON, comparison,
-                               c->in.fits ? &fit : NULL);
+                               c->in.fits ? &fit : NULL, &c->waits);
     }
     c->text.failed |= c->lost.failed;
     TRY(roof_asking_write(c->asking, &c->text, error));
@@ -461,11 +711,17 @@ static enum roof_status answer(struct comparing *c, struct roof_error *error)
 
 enum roof_status roof_ask_compare(struct roof_asking *a, struct roof_error *error)
 {
-    struct comparing c = {
-        .asking = a, .in = {.below = ROOF_UNKNOWN}, .lost = ROOF_TEXT_INIT, .text = ROOF_TEXT_INIT};
+    struct comparing c = {.asking = a,
+                          .in = {.below = ROOF_UNKNOWN},
+                          .lost = ROOF_TEXT_INIT,
+                          .simulation = ROOF_TEXT_INIT,
+                          .renamed = ROOF_TEXT_INIT,
+                          .text = ROOF_TEXT_INIT};
     const enum roof_status status = answer(&c, error);
     roof_text_free(&c.text);
     roof_text_free(&c.lost);
+    roof_text_free(&c.simulation);
+    roof_text_free(&c.renamed);
     free(c.row);
     for (size_t i = 0; i < c.values; i++) {
         roof_scale_row_free(&c.value[i]);

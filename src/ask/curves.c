@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ask/about.h"
 #include "base/base.h"
 #include "decide/grid.h"
 
@@ -63,6 +64,16 @@ static double milliseconds(double seconds)
 
 /* --- the grid of a question ---------------------------------------------------------------- */
 
+/* The most curves for which a note lists the points that do not fit. */
+#define UNFIT_MOST 3
+
+/* The points of a curve that do not fit its device. */
+struct unfit {
+    char name[ROOF_CHART_NAME_SIZE];
+    char values[64]; /* "128, 256" */
+    bool more;       /* there are others */
+};
+
 struct charting {
     struct roof_asking *asking;
     enum roof_chart_kind kind;
@@ -72,7 +83,13 @@ struct charting {
     bool both;                     /* the chart has times of both phases */
     struct roof_curves curves;
     struct roof_text name;
-    struct roof_text fixed; /* the inputs that all points of a chart of times share */
+    bool seen;                  /* a possible point has told what the chart has */
+    bool known;                 /* this point has an expected time */
+    struct roof_scenario first; /* of this point */
+    struct roof_about about;
+    struct roof_text note;          /* what the chart is about */
+    struct unfit unfit[UNFIT_MOST]; /* curves with points that do not fit */
+    size_t unfits;                  /* number of these, at most one more */
     uint64_t refused;
     struct roof_error first_refused;
 };
@@ -177,6 +194,59 @@ static enum roof_status add_rates(struct charting *c, const struct roof_model_pr
     return roof_curves_add(&c->curves, curve, user, all / model->devices, label, error);
 }
 
+/* Notes a point that does not fit. */
+static enum roof_status note_unfit(struct charting *c, const struct roof_model_prediction *model,
+                                   struct roof_error *error)
+{
+    size_t at = 0;
+    c->curves.unfit++;
+    put_name(c, model, "");
+    if (c->name.failed) {
+        return roof_no_memory(error);
+    }
+    while (at < c->unfits && at < UNFIT_MOST &&
+           strncmp(c->unfit[at].name, c->name.data, sizeof c->unfit[at].name - 1) != 0) {
+        at++;
+    }
+    if (at == UNFIT_MOST) {
+        c->unfits = UNFIT_MOST + 1;
+        return ROOF_OK;
+    }
+    struct unfit *const unfit = &c->unfit[at];
+    const size_t length = strlen(unfit->values);
+    if (at == c->unfits) {
+        c->unfits++;
+        roof_chart_name(unfit->name, c->name.data);
+    }
+    unfit->more = length + 24 >= sizeof unfit->values;
+    if (!unfit->more) {
+        (void)snprintf(unfit->values + length, sizeof unfit->values - length, "%s%" PRId64,
+                       length == 0 ? "" : ", ", roof_input_get(&model->scenario, c->along->input));
+    }
+    return ROOF_OK;
+}
+
+/* Sets the notes: what the chart is about, and the points that do not fit. */
+static enum roof_status tell_about(struct charting *c, struct roof_error *error)
+{
+    struct roof_text names = ROOF_TEXT_INIT;
+    for (size_t i = 0; i < c->unfits && i < UNFIT_MOST; i++) {
+        roof_text_printf(&names, "%s%s %s %s%s", i == 0 ? "" : "; ", c->unfit[i].name,
+                         c->along->input->option, c->unfit[i].values,
+                         c->unfit[i].more ? " (and more)" : "");
+    }
+    roof_text_put(&names, c->unfits > UNFIT_MOST ? "; and others" : "");
+    if (names.length < sizeof c->curves.unfit_names) { /* otherwise their number is told */
+        (void)snprintf(c->curves.unfit_names, sizeof c->curves.unfit_names, "%s",
+                       names.length == 0 ? "" : names.data);
+    }
+    roof_about_put(&c->note, &c->about);
+    c->curves.about = c->note.length == 0 ? NULL : c->note.data;
+    const bool failed = names.failed || c->note.failed;
+    roof_text_free(&names);
+    return failed ? roof_no_memory(error) : ROOF_OK;
+}
+
 static enum roof_status on_point(void *context, const struct roof_prediction *prediction,
                                  const struct roof_model_prediction *model,
                                  struct roof_error *error)
@@ -184,9 +254,9 @@ static enum roof_status on_point(void *context, const struct roof_prediction *pr
     struct charting *const c = context;
     (void)prediction;
     if (model->fits == ROOF_FIT_NO) {
-        c->curves.unfit++;
-        return ROOF_OK;
+        return note_unfit(c, model, error);
     }
+    roof_about_add(&c->about, model, &c->grid.sweep);
     return c->kind == ROOF_CHART_PARETO ? add_rates(c, model, error) : add_latency(c, model, error);
 }
 
@@ -198,64 +268,90 @@ static void on_refused(void *context, const struct roof_error *error)
     }
 }
 
-/* Looks at the first point to see which times the chart has. */
+static void on_ignored(void *context, const struct roof_error *error)
+{
+    (void)context;
+    (void)error;
+}
+
+/* Looks at the first possible point to see which times the chart has. */
 static enum roof_status on_first(void *context, const struct roof_prediction *prediction,
                                  const struct roof_model_prediction *model,
                                  struct roof_error *error)
 {
     struct charting *const c = context;
     (void)prediction;
+    (void)error;
+    c->seen = true;
     c->both = !isnan(model->ttft_s) && !isnan(model->tpot_s);
-    set_axis(&c->curves.y, ROOF_SCALE_TEN,
-             c->both                ? "time (ms)"
-             : isnan(model->tpot_s) ? "time to first token (ms)"
-                                    : "time per token (ms)");
+    c->known = !isnan(model->expected_ttft_s) || !isnan(model->expected_tpot_s);
+    if (c->kind == ROOF_CHART_LATENCY) {
+        set_axis(&c->curves.y, ROOF_SCALE_TEN,
+                 c->both                ? "time (ms)"
+                 : isnan(model->tpot_s) ? "time to first token (ms)"
+                                        : "time per token (ms)");
+    }
+    c->first = model->scenario;
+    return ROOF_OK;
+}
+
+/* Finds the first of a number of points that is not refused, and looks at it. */
+static enum roof_status look_at_first(struct charting *c, uint64_t count, struct roof_error *error)
+{
+    struct roof_sweep first = c->grid.sweep; /* its lists stay those of the grid */
+    first.refused = on_ignored;
+    for (uint64_t i = 0; i < count && !c->seen; i++) {
+        TRY(roof_sweep_run(&first, i, i + 1, on_first, c, error));
+    }
+    return ROOF_OK;
+}
+
+/* Adds the first of the inputs that all points share and the note does not tell to a title, as many
+ * as it has room for. */
+static void put_shared(struct roof_text *title, const struct charting *c)
+{
     const struct roof_sweep *const sweep = &c->grid.sweep;
+    struct roof_text shared = ROOF_TEXT_INIT;
+    size_t length = 0;
     for (size_t i = 0; i < sweep->axis_count; i++) {
         const struct roof_axis *const axis = &sweep->axis[i];
-        if (axis->values.count == 1) {
-            const char *const before = c->fixed.length == 0 ? "" : ", ";
-            roof_text_printf(&c->fixed, "%s%s ", before, axis->input->option);
-            roof_axis_show(&c->fixed, axis, &model->scenario);
+        if (axis->values.count == 1 && !roof_about_tells(&c->about, axis->input)) {
+            roof_text_printf(&shared, "%s%s ", shared.length == 0 ? "" : ", ", axis->input->option);
+            roof_axis_show(&shared, axis, &c->first);
+            if (title->length + shared.length + strlen(" ()") >= ROOF_CHART_NAME_SIZE) {
+                break;
+            }
+            length = shared.length;
         }
     }
-    return c->fixed.failed ? roof_no_memory(error) : ROOF_OK;
+    if (length > 0 && !shared.failed) {
+        roof_text_printf(title, " (%.*s)", (int)length, shared.data);
+    }
+    title->failed |= shared.failed;
+    roof_text_free(&shared);
 }
 
-/* Adds the first of the shared inputs to a title, as many as it has room for. */
-static void put_fixed(struct roof_text *title, const struct roof_text *fixed)
+static void name_axes(struct charting *c)
 {
-    size_t length = fixed->length;
-    while (length > 0 && title->length + length + strlen(" ()") >= ROOF_CHART_NAME_SIZE) {
-        do {
-            length--;
-        } while (length > 0 && fixed->data[length] != ',');
-    }
-    if (length > 0) {
-        roof_text_printf(title, " (%.*s)", (int)length, fixed->data);
-    }
-}
-
-/* Names the axes and the chart. */
-static enum roof_status name_chart(struct charting *c, struct roof_error *error)
-{
-    struct roof_text title = ROOF_TEXT_INIT;
-    struct roof_sweep first = c->grid.sweep; /* its lists stay those of the grid */
     if (c->kind == ROOF_CHART_PARETO) {
         c->curves.front = true;
         set_axis(&c->curves.x, ROOF_SCALE_LINEAR, "tokens/s per user");
         set_axis(&c->curves.y, ROOF_SCALE_LINEAR, "tokens/s per device");
     } else {
         set_axis(&c->curves.x, ROOF_SCALE_TWO, c->along->input->option);
-        first.refused = NULL;
-        TRY(roof_sweep_run(&first, 0, 1, on_first, c, error));
+        set_axis(&c->curves.y, ROOF_SCALE_TEN, "time (ms)");
     }
+}
+
+static enum roof_status name_chart(struct charting *c, struct roof_error *error)
+{
+    struct roof_text title = ROOF_TEXT_INIT;
     for (size_t i = 0; i < c->grid.models && i < 3; i++) {
         roof_text_printf(&title, "%s%s", i == 0 ? "" : ", ", c->grid.model[i]->id);
     }
-    roof_text_put(&title, c->kind == ROOF_CHART_PARETO ? ": throughput and speed per user"
-                                                       : ": expected latency");
-    put_fixed(&title, &c->fixed);
+    roof_text_printf(&title, ": %s%s", c->known ? "expected " : "",
+                     c->kind == ROOF_CHART_PARETO ? "throughput and speed per user" : "latency");
+    put_shared(&title, c);
     const enum roof_status status = title.failed ? roof_no_memory(error) : ROOF_OK;
     if (status == ROOF_OK) {
         roof_title_curves(&c->curves, c->asking, title.data);
@@ -298,9 +394,12 @@ static enum roof_status add_grid(struct charting *c, struct roof_error *error)
         return roof_error_set(error, ROOF_USAGE, "a chart has at most %d points",
                               ROOF_CURVE_POINTS_MAX);
     }
-    TRY(name_chart(c, error));
+    name_axes(c);
+    TRY(look_at_first(c, count, error));
     sweep->refused = on_refused;
     TRY(roof_sweep_run(sweep, 0, count, on_point, c, error));
+    TRY(tell_about(c, error));
+    TRY(name_chart(c, error));
     if (c->refused > 0 && c->asking->listener->complain != NULL) {
         (void)roof_error_prefix(&c->first_refused, c->first_refused.status,
                                 "skipped points that are not possible: %" PRIu64 " of %" PRIu64
@@ -334,7 +433,8 @@ enum roof_status roof_ask_curves(struct roof_asking *a, enum roof_chart_kind kin
     }
     roof_text_free(&text);
     roof_text_free(&c->name);
-    roof_text_free(&c->fixed);
+    roof_text_free(&c->note);
+    roof_about_free(&c->about);
     roof_curves_free(&c->curves);
     roof_grid_close(&c->grid);
     free(c);

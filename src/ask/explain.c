@@ -7,6 +7,7 @@
 #include "decide/pair.h"
 #include "report/model_report.h"
 #include "report/report.h"
+#include "report/scenario_report.h"
 #include "report/speedup_report.h"
 
 /* The question about two sides. */
@@ -111,7 +112,7 @@ static void put_workload(struct roof_text *out, const struct roof_pair_side *sid
         roof_report_workload(out, &side->prediction.workload);
     } else {
         roof_text_printf(out, "%s: ", side->model->id);
-        roof_model_report_scenario(out, &side->model_prediction);
+        roof_report_scenario(out, &side->model_prediction);
     }
     if (side->hardware->by_default) {
         roof_text_put(out, ", on ");

@@ -119,15 +119,17 @@ static enum roof_status list_hardware(struct list *list, struct roof_error *erro
     if (list->in.id == NULL && list->asking->form.format == ROOF_TEXT) {
         const size_t from = list->text->length + 1;
         roof_text_printf(list->text,
-                         "\nPeaks are dense, in TFLOPS%s%s%s; -: no unit for this format. Sources: "
-                         "roofline list hardware ID\n",
-                         list->sparse.length > 0 ? ", except nvfp4 of " : "",
+                         "\nPeaks are dense, in TFLOPS%s%s%s; -: no unit for this format. fp4: "
+                         "nvfp4, or else mxfp4. GB: as printed by the maker; reports have usable "
+                         "GiB. Other formats and sources: roofline list hardware ID\n",
+                         list->sparse.length > 0 ? ", except fp4 of " : "",
                          list->sparse.length > 0 ? list->sparse.data : "",
                          list->sparse.length > 0 ? ", which is with 2:4 sparsity" : "");
         roof_text_fold(list->text, from, 2);
         const size_t second = list->text->length;
         if (list->products.length > 0) {
-            roof_text_printf(list->text, "documents: " ROOF_REPORT_DOCUMENTS " for %s\n",
+            roof_text_printf(list->text,
+                             "documents: " ROOF_REPORT_DOCUMENTS "; the GPUs that are sold: %s\n",
                              list->products.data);
             roof_text_fold(list->text, second, 2);
         }
@@ -242,9 +244,9 @@ static enum roof_status list_layouts(struct list *list, struct roof_error *error
 
 static enum roof_status list_engines(struct list *list, struct roof_error *error)
 {
-    struct roof_engines *engines = NULL;
+    const struct roof_engines *engines = NULL;
     size_t only = 0;
-    enum roof_status status = roof_engines_load(&engines, error);
+    enum roof_status status = roof_loan_engines(&engines, &list->asking->loans, error);
     if (status == ROOF_OK && list->in.id != NULL) {
         status = roof_engine_find(&only, engines, list->in.id, error);
     }
@@ -260,7 +262,6 @@ static enum roof_status list_engines(struct list *list, struct roof_error *error
             roof_table_engine(&list->table, list->text, &entry);
         }
     }
-    roof_engines_free(engines);
     return status;
 }
 

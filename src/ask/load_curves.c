@@ -36,17 +36,23 @@ static const char *const latency_names[ROOF_LATENCY_COUNT] = {"first token", "ea
 static const char *const limit_names[ROOF_LATENCY_COUNT] = {
     "limit of the first token", "limit of each further token", "limit of the whole request"};
 
+/* Names a percentile of a latency, or its mean (percent 0). */
+static void name_statistic(char out[ROOF_CHART_NAME_SIZE], const char *latency, double percent)
+{
+    if (percent > 0) {
+        (void)snprintf(out, ROOF_CHART_NAME_SIZE, "%s, p%g", latency, percent);
+    } else {
+        (void)snprintf(out, ROOF_CHART_NAME_SIZE, "%s, mean", latency);
+    }
+}
+
 /* Draws the limits on the latencies in a chart. */
 static void add_limits(struct roof_curves *curves, const struct simulate_input *in, int count)
 {
     for (int i = 0; i < count; i++) {
         const struct roof_latency_limit *const limit = &in->inputs.limit[i];
         char name[ROOF_CHART_NAME_SIZE];
-        if (limit->percent > 0) {
-            (void)snprintf(name, sizeof name, "%s, p%g", limit_names[i], limit->percent);
-        } else {
-            (void)snprintf(name, sizeof name, "%s, mean", limit_names[i]);
-        }
+        name_statistic(name, limit_names[i], limit->percent);
         roof_curves_add_limit(curves, name, milliseconds(limit->time_s));
     }
 }
@@ -57,7 +63,9 @@ static void add_limits(struct roof_curves *curves, const struct simulate_input *
 static const double parts[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0};
 
 static enum roof_status add_rate(struct roof_curves *curves, double rate,
-                                 const struct roof_simulation *result, struct roof_error *error)
+                                 const struct roof_simulation *result,
+                                 const struct roof_latency_limit limit[ROOF_LATENCY_COUNT],
+                                 struct roof_error *error)
 {
     static const char *const names[][2] = {{"first token, p50", "first token, p99"},
                                            {"each further token, p50", "each further token, p99"}};
@@ -65,6 +73,15 @@ static enum roof_status add_rate(struct roof_curves *curves, double rate,
         const struct roof_latency_result *const r = &result->latency[i];
         TRY(add_point(curves, names[i][0], rate, milliseconds(r->p50_s), error));
         TRY(add_point(curves, names[i][1], rate, milliseconds(r->p99_s), error));
+    }
+    for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
+        const double percent = limit[i].percent;
+        const bool is_drawn = i < 2 && (percent == 50 || percent == 99);
+        if (!isnan(limit[i].time_s) && !is_drawn) {
+            char name[ROOF_CHART_NAME_SIZE];
+            name_statistic(name, latency_names[i], percent);
+            TRY(add_point(curves, name, rate, milliseconds(result->latency[i].limited_s), error));
+        }
     }
     return ROOF_OK;
 }
@@ -82,7 +99,7 @@ static enum roof_status add_simulations(struct roof_curves *curves, const struct
         arrivals.rate = fmax(parts[i] * greatest, ROOF_RATE_MIN);
         enum roof_status status = roof_simulate(&result, &inputs, error);
         if (status == ROOF_OK) {
-            status = add_rate(curves, arrivals.rate, &result, error);
+            status = add_rate(curves, arrivals.rate, &result, inputs.limit, error);
         }
         roof_simulation_free(&result);
         TRY(status);
@@ -94,7 +111,7 @@ static enum roof_status make_rates(struct roof_curves *curves, const struct simu
                                    struct roof_error *error)
 {
     set_axes(curves, "requests per second", "time (ms)", ROOF_SCALE_TEN);
-    add_limits(curves, in, 2);
+    add_limits(curves, in, ROOF_LATENCY_COUNT);
     return add_simulations(curves, in, in->capacity ? in->row.max_rate : in->arrivals.rate, error);
 }
 

@@ -17,6 +17,8 @@
 
 #define SECONDS 60
 #define ID_MAX 64
+/* The file that names the device of the rows in a folder. */
+#define DEVICE "device.txt"
 /* The interval in seconds at which rows are written to the folder. */
 #define KEEP_S 2.0
 
@@ -35,7 +37,8 @@ struct measuring {
     bool resume;
     struct roof_text earlier[2]; /* rows and probes of an earlier run */
     struct roof_measured measured;
-    double kept_s; /* when rows were last written */
+    double began_s; /* when the run began, by roof_seconds */
+    double kept_s;  /* when rows were last written, since then */
     struct roof_fits fits;
     struct roof_hardware *hardware; /* owned; NULL if too little was measured */
     struct roof_text device;
@@ -193,8 +196,6 @@ static enum roof_status on_measured(void *context, const struct roof_measured *m
                                     struct roof_error *error)
 {
     struct measuring *const m = context;
-    const double done = fmin(measured->took_s, m->seconds);
-    roof_asking_progress(m->asking, "measure", "s", (uint64_t)done, (uint64_t)m->seconds);
     if (measured->took_s - m->kept_s < KEEP_S) {
         return ROOF_OK;
     }
@@ -205,7 +206,7 @@ static enum roof_status on_measured(void *context, const struct roof_measured *m
 static bool on_stop(void *context)
 {
     const struct measuring *const m = context;
-    return roof_asking_stopped(m->asking);
+    return roof_measuring_stopped(m->asking, m->began_s, m->seconds);
 }
 
 static bool on_known(void *context, struct roof_meter_row *row, const struct roof_meter_task *task)
@@ -241,7 +242,12 @@ static enum roof_status check_device(struct measuring *m, const struct roof_benc
         TRY(read_formats(m, m->meter->formats, error));
     }
     /* This reports an unwritable folder before the work begins. */
-    return m->resume ? ROOF_OK : keep_rows(m, &m->measured, error);
+    TRY(m->resume ? ROOF_OK : keep_rows(m, &m->measured, error));
+    const bool has_rows =
+        roof_measuring_has_rows(&m->earlier[0]) || roof_measuring_has_rows(&m->earlier[1]);
+    return m->folder == NULL
+               ? ROOF_OK
+               : roof_measuring_claim(m->asking, m->folder, DEVICE, &device, has_rows, error);
 }
 
 /* Measures a checked device. */
@@ -250,11 +256,11 @@ static enum roof_status run(struct measuring *m, struct roof_bench *bench, struc
     const struct roof_suite_calls calls = {
         .context = m, .measured = on_measured, .stop = on_stop, .known = on_known};
     const double power_s = roof_power_share(m->meter, bench, m->seconds);
-    const double start = roof_seconds();
+    m->began_s = roof_seconds();
     TRY(roof_suite_run(&m->measured, m->meter, bench, &m->formats, m->seconds - power_s, &calls,
                        error));
     TRY(roof_power_run(&m->measured.power, m->meter, bench, &m->formats, power_s, &calls, error));
-    m->measured.took_s = roof_seconds() - start;
+    m->measured.took_s = roof_seconds() - m->began_s;
     return ROOF_OK;
 }
 
@@ -359,6 +365,7 @@ static enum roof_status write_all(struct measuring *m, struct roof_error *error)
     struct roof_text text = ROOF_TEXT_INIT;
     const struct roof_measure_report report = {.measured = &m->measured,
                                                .judgement = &judgement,
+                                               .fits = &m->fits,
                                                .against = m->against,
                                                .compared = m->compared};
     if (m->folder != NULL) {

@@ -7,11 +7,14 @@
 #include "base/base.h"
 #include "measure/judge.h"
 #include "measure/step_rows.h"
+#include "measure/timing.h"
 #include "report/step_report.h"
 
 #define SECONDS 20
 /* The file for the steps in a folder. */
 #define STEPS "steps.csv"
+/* The file that names their device. */
+#define DEVICE "steps-device.txt"
 /* Decode and prefill. */
 #define STEPS_MAX 2
 
@@ -21,6 +24,7 @@ struct stepping {
     const struct roof_meter *meter; /* NULL: the first backend that finds a device */
     struct roof_meter_options options;
     double seconds;
+    double began_s;           /* by roof_seconds */
     bool compared;            /* the exit code tells whether the times agree */
     bool one;                 /* the question has a phase */
     const char *folder;       /* NULL: no file is written */
@@ -109,17 +113,34 @@ static enum roof_status keep(const struct stepping *s, size_t count, struct roof
     return status;
 }
 
+static bool on_halt(void *context)
+{
+    const struct stepping *const s = context;
+    return roof_measuring_stopped(s->asking, s->began_s, s->seconds);
+}
+
 /* Measures a phase, or takes it from an earlier run. */
 static enum roof_status measure_phase(struct stepping *s, size_t i, struct roof_bench *bench,
                                       struct roof_error *error)
 {
-    const struct roof_halt halt = roof_asking_halt(s->asking);
+    const struct roof_halt halt = {on_halt, s};
     roof_step_list(s->step[i], s->meter, bench, s->prediction[i]);
     if (s->earlier.data != NULL && roof_steps_find(s->step[i], s->earlier.data)) {
         return ROOF_OK;
     }
     return roof_step_measure(s->step[i], s->meter, bench, s->seconds / (double)s->count, &halt,
                              error);
+}
+
+/* Refuses a folder with steps of another device, and writes which one it is. */
+static enum roof_status claim(const struct stepping *s, const struct roof_bench *bench,
+                              struct roof_error *error)
+{
+    struct roof_meter_device device;
+    s->meter->describe(&device, bench);
+    return s->folder == NULL ? ROOF_OK
+                             : roof_measuring_claim(s->asking, s->folder, DEVICE, &device,
+                                                    roof_measuring_has_rows(&s->earlier), error);
 }
 
 /* Measures all phases on an opened device. */
@@ -135,8 +156,9 @@ static enum roof_status measure(struct stepping *s, struct roof_bench *bench,
                               "steps of models cannot be measured on " ROOF_KEY("device") " %s",
                               s->meter->name);
     }
+    TRY(claim(s, bench, error));
+    s->began_s = roof_seconds();
     for (size_t i = 0; i < s->count; i++) {
-        roof_asking_progress(s->asking, "measure", "steps", i, s->count);
         enum roof_status status = measure_phase(s, i, bench, error);
         status = status == ROOF_OK ? keep(s, i + 1, error) : status;
         if (roof_asking_stopped(s->asking)) {

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "ask/measuring.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "base/csv.h"
+#include "measure/timing.h"
 
 #define SECONDS_MAX 86400
 #define HOST "cpu"
 
-bool roof_measuring_host(const struct roof_meter *meter)
+/* Tells whether a backend measures the device that runs the program. */
+static bool is_host(const struct roof_meter *meter)
 {
     return strcmp(meter->name, HOST) == 0;
 }
@@ -23,7 +26,7 @@ static enum roof_status read_threads(const struct roof_meter **meter,
     if (!roof_asking_has(a, ROOF_INPUT_THREADS)) {
         return ROOF_OK;
     }
-    if (*meter != NULL && !roof_measuring_host(*meter)) {
+    if (*meter != NULL && !is_host(*meter)) {
         return roof_error_set(
             error, ROOF_USAGE,
             ROOF_KEY("threads") " counts threads of the CPU: leave it out with " ROOF_KEY(
@@ -54,6 +57,13 @@ enum roof_status roof_measuring_seconds(double *out, const struct roof_asking *a
                : ROOF_OK;
 }
 
+bool roof_measuring_stopped(const struct roof_asking *a, double began_s, double seconds)
+{
+    const double done = fmin(roof_seconds() - began_s, seconds);
+    roof_asking_progress(a, "measure", "s", (uint64_t)done, (uint64_t)seconds);
+    return roof_asking_stopped(a);
+}
+
 /* Opens the first device that is found. */
 static enum roof_status open_first(struct roof_bench **out, const struct roof_meter **meter,
                                    const struct roof_meter_options *options,
@@ -73,7 +83,7 @@ static enum roof_status open_first(struct roof_bench **out, const struct roof_me
             roof_error_append(&lacks, "%s %s", i == 0 ? ":" : ";", failure.message);
         }
     }
-    if (status == ROOF_OK && roof_measuring_host(*meter) && a->listener->remark != NULL) {
+    if (status == ROOF_OK && is_host(*meter) && a->listener->remark != NULL) {
         a->listener->remark(a->listener->context, &lacks);
     }
     if (status != ROOF_OK && error != NULL) {
@@ -109,9 +119,9 @@ static enum roof_status check_columns(const struct roof_text *lines, const char 
                                     folder, name);
 }
 
-enum roof_status roof_measuring_read(struct roof_text *out, const char *folder, const char *name,
-                                     void (*columns)(struct roof_text *out),
-                                     struct roof_error *error)
+/* Reads the lines of a file; a missing file has none. */
+static enum roof_status read_lines(struct roof_text *out, const char *folder, const char *name,
+                                   struct roof_error *error)
 {
     struct roof_text path = ROOF_TEXT_INIT;
     struct roof_csv csv;
@@ -132,7 +142,58 @@ enum roof_status roof_measuring_read(struct roof_text *out, const char *folder, 
         roof_csv_close(&csv);
     }
     roof_text_free(&path);
-    return status == ROOF_OK ? check_columns(out, folder, name, columns, error) : status;
+    return status == ROOF_OK && out->failed ? roof_no_memory(error) : status;
+}
+
+enum roof_status roof_measuring_read(struct roof_text *out, const char *folder, const char *name,
+                                     void (*columns)(struct roof_text *out),
+                                     struct roof_error *error)
+{
+    TRY(read_lines(out, folder, name, error));
+    return check_columns(out, folder, name, columns, error);
+}
+
+bool roof_measuring_has_rows(const struct roof_text *lines)
+{
+    const char *const end = lines->data == NULL ? NULL : strchr(lines->data, '\n');
+    return end != NULL && end[1] != '\0';
+}
+
+/* Refuses rows that another device has measured. */
+static enum roof_status check_claim(const char *folder, const char *name, const char *device,
+                                    struct roof_error *error)
+{
+    struct roof_text earlier = ROOF_TEXT_INIT;
+    enum roof_status status = read_lines(&earlier, folder, name, error);
+    if (status == ROOF_OK && earlier.data == NULL) {
+        status = roof_error_set(error, ROOF_USAGE,
+                                "%s has rows, but no %s that names their device: measure into "
+                                "another folder",
+                                folder, name);
+    } else if (status == ROOF_OK && strcmp(earlier.data, device) != 0) {
+        status = roof_error_set(error, ROOF_USAGE,
+                                "%s has rows of %.*s, and this is %.*s: measure into another "
+                                "folder",
+                                folder, (int)strcspn(earlier.data, "\n"), earlier.data,
+                                (int)strcspn(device, "\n"), device);
+    }
+    roof_text_free(&earlier);
+    return status;
+}
+
+enum roof_status roof_measuring_claim(const struct roof_asking *a, const char *folder,
+                                      const char *name, const struct roof_meter_device *device,
+                                      bool has_rows, struct roof_error *error)
+{
+    struct roof_text text = ROOF_TEXT_INIT;
+    roof_text_printf(&text, "%s: %s\n", device->name, device->architecture);
+    enum roof_status status = text.failed ? roof_no_memory(error) : ROOF_OK;
+    if (status == ROOF_OK && has_rows) {
+        status = check_claim(folder, name, text.data, error);
+    }
+    status = status == ROOF_OK ? roof_measuring_write(a, folder, name, &text, error) : status;
+    roof_text_free(&text);
+    return status;
 }
 
 enum roof_status roof_measuring_write(const struct roof_asking *a, const char *folder,

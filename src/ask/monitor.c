@@ -24,6 +24,7 @@ struct monitoring {
     double interval_s;
     double seconds; /* HUGE_VAL: until the caller ends it */
     double tokens;  /* NAN: not given */
+    bool counts;    /* the output of the command is read for tokens */
     bool chosen[ROOF_GPUS_MAX];
     bool any;     /* all devices are selected */
     bool rows;    /* samples are written, not only the summary */
@@ -97,6 +98,7 @@ static enum roof_status read_input(struct monitoring *m, struct roof_error *erro
     TRY(read_devices(m, q->value[ROOF_INPUT_DEVICE], error));
     TRY(roof_read_integer(&tokens, q, ROOF_DIM_TOKENS, error));
     m->tokens = tokens > 0 ? (double)tokens : ROOF_UNKNOWN;
+    m->counts = roof_asking_has(a, ROOF_INPUT_COUNT_TOKENS);
     m->rows = !roof_asking_has(a, ROOF_INPUT_SUMMARY);
     m->live = roof_asking_has(a, ROOF_INPUT_LIVE) && a->form.format == ROOF_TEXT && m->rows;
     return roof_table_open(&m->table, a->form.rows, ROOF_TABLE_SAMPLES, ROOF_OPERATOR_GEMM,
@@ -208,6 +210,19 @@ static enum roof_status tell_end(struct monitoring *m, const struct roof_monitor
     return failed ? roof_no_memory(error) : ROOF_OK;
 }
 
+/* Says that the output of the command named no number of tokens, if it was to be read. */
+static void tell_no_count(const struct monitoring *m)
+{
+    const struct roof_listener *const l = m->asking->listener;
+    struct roof_error told;
+    if (m->counts && l->remark != NULL) {
+        (void)roof_error_set(&told, ROOF_OK,
+                             "note: the output of the command has no number of tokens "
+                             "(" ROOF_KEY("count_tokens") ")");
+        l->remark(l->context, &told);
+    }
+}
+
 static enum roof_status end_rows(struct monitoring *m, const char *source, struct roof_error *error)
 {
     const struct roof_watcher *const watcher = m->asking->watcher;
@@ -218,6 +233,9 @@ static enum roof_status end_rows(struct monitoring *m, const char *source, struc
         .sums = m->sums,
         .count = sum_devices(m),
         .tokens = counted > 0 && isnan(m->tokens) ? (double)counted : m->tokens};
+    if (isnan(report.tokens)) {
+        tell_no_count(m);
+    }
     if (format == ROOF_JSON) {
         if (m->rows) {
             roof_table_end(&m->table, &m->text);

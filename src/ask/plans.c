@@ -18,8 +18,8 @@
 /* The question, and the objects loaded for it. */
 struct plans_input {
     struct roof_plan_inputs inputs;
-    struct roof_engines *engines; /* owned, like the two lists */
-    int64_t *batch;
+    const struct roof_engines *engines;
+    int64_t *batch; /* owned, like the other list */
     int64_t *devices;
     const struct roof_hardware *hardware[ROOF_PLAN_HARDWARE_MAX];
     const struct roof_hardware *product[ROOF_PLAN_HARDWARE_MAX];
@@ -134,7 +134,7 @@ static enum roof_status read_batches(struct plans_input *in, const struct roof_a
 /* Refuses inputs that do not affect a search for plans. */
 static enum roof_status check_inputs(const struct roof_asking *a, struct roof_error *error)
 {
-    static const size_t unsaid[] = {ROOF_INPUT_DRAFT_TOKENS, ROOF_INPUT_CLASS, ROOF_INPUT_SPARSE};
+    static const size_t unsaid[] = {ROOF_INPUT_CLASS, ROOF_INPUT_SPARSE};
     const bool emit = roof_asking_has(a, ROOF_INPUT_EMIT);
     const bool classes = a->question->classes.count > 0;
     if (emit && a->form.format != ROOF_TEXT) {
@@ -266,7 +266,10 @@ static enum roof_status read_models(struct plans_input *in, struct roof_asking *
     plain.value[ROOF_INPUT_LAYOUT] = NULL;
     TRY(roof_asking_model(&in->inputs.model, a, &plain, plain.model_name, error));
     TRY(roof_read_draft(&draft, &in->inputs.base, &a->loans, a->question, false, error));
-    TRY(roof_read_host_time(&in->inputs.base, a->question, true, error));
+    if (draft != NULL) {
+        roof_asking_remark(a, draft);
+    }
+    TRY(roof_read_host_time(&in->inputs.base, &a->loans, a->question, true, error));
     return roof_read_host(&in->inputs.base, &a->loans, a->question, false, error);
 }
 
@@ -278,7 +281,7 @@ static enum roof_status read_input(struct plans_input *in, struct roof_asking *a
     const char *devices = q->value[ROOF_INPUT_HARDWARE];
     roof_plan_inputs_init(inputs);
     TRY(read_scenario(in, a, error));
-    TRY(roof_engines_load(&in->engines, error));
+    TRY(roof_loan_engines(&in->engines, &a->loans, error));
     TRY(read_sides(in, &devices, a, error));
     TRY(devices == NULL ? load_default(in, a, error) : load_hardware(in, devices, a, error));
     inputs->engines = in->engines;
@@ -293,7 +296,7 @@ static enum roof_status read_input(struct plans_input *in, struct roof_asking *a
                                   q->prices.value[i], error));
     }
     inputs->price = in->price;
-    inputs->checkpoint = q->checkpoint;
+    inputs->checkpoint = &q->checkpoint;
     TRY(read_models(in, a, error));
     inputs->directories = roof_store_folders(a->loans.store);
     inputs->halt = roof_asking_halt(a);
@@ -408,7 +411,6 @@ enum roof_status roof_ask_plans(struct roof_text *out, struct roof_asking *a,
     }
     roof_plan_answer_free(answer);
     roof_rates_close(&in->rates);
-    roof_engines_free(in->engines);
     free(in->batch);
     free(in->devices);
     free(in);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ask/about.h"
 #include "ask/asking.h"
 #include "ask/curves.h"
 #include "ask/draw.h"
@@ -17,9 +18,7 @@
 #include "predict/prediction_fields.h"
 #include "report/model_report.h"
 #include "report/report.h"
-
-/* Operators with a smaller share of the time are combined on one line, unless --top is given. */
-#define FOLD_BELOW 0.01
+#include "report/scenario_report.h"
 
 /* The question. */
 struct plot_input {
@@ -40,19 +39,6 @@ struct plot_input {
     struct roof_chart_ceilings ceilings;
 };
 
-/* The scenarios and formats of the models, for a note. */
-struct about {
-    struct roof_text scenario; /* all scenarios, each ending in "; " */
-    size_t scenarios;
-    struct roof_text formats;
-    bool mixed;       /* the models have several formats */
-    bool unquantized; /* a quantised checkpoint is drawn in other formats, but can be read */
-    bool unreadable;  /* its formats are not supported */
-};
-
-/* The most scenarios that a note names. */
-#define ABOUT_MOST 2
-
 /* The state of a chart in progress; large. */
 struct plotting {
     struct roof_asking *asking;
@@ -65,7 +51,8 @@ struct plotting {
     struct roof_text name;
     struct roof_text group;
     bool named; /* a record about an operator has a name */
-    struct about about;
+    struct roof_about about;
+    struct roof_text note; /* what the chart is about */
 };
 
 /* --- the question -------------------------------------------------------------------------- */
@@ -130,7 +117,7 @@ static enum roof_status read_input(struct plotting *p, struct roof_error *error)
     in->top = (size_t)top;
     in->sparse = roof_asking_has(p->asking, ROOF_INPUT_SPARSE);
     p->chart.expected = roof_asking_has(p->asking, ROOF_INPUT_EXPECTED);
-    p->chart.fold_below = roof_asking_has(p->asking, ROOF_INPUT_TOP) ? 0 : FOLD_BELOW;
+    p->chart.fold_below = roof_asking_has(p->asking, ROOF_INPUT_TOP) ? 0 : ROOF_SMALL_SHARE;
     if (p->asking->form.title != NULL) {
         roof_chart_name(p->chart.title, p->asking->form.title);
     }
@@ -244,41 +231,12 @@ static enum roof_status add_phase(struct plotting *p, const struct roof_model_pr
     return status;
 }
 
-/* Notes the scenario and the formats of a model. */
-static void note_about(struct about *about, const struct roof_model_prediction *model)
-{
-    struct roof_text text = ROOF_TEXT_INIT;
-    roof_model_report_scenario(&text, model);
-    roof_text_put(&text, "; ");
-    const bool known = about->scenario.data != NULL && text.data != NULL &&
-                       strstr(about->scenario.data, text.data) != NULL;
-    if (!known) {
-        roof_text_put(&about->scenario, text.data == NULL ? "" : text.data);
-        about->scenarios++;
-    }
-    about->scenario.failed |= text.failed;
-    roof_text_clear(&text);
-    roof_model_report_formats(&text, model);
-    if (about->formats.length == 0) {
-        roof_text_put(&about->formats, text.data == NULL ? "" : text.data);
-    } else if (text.data != NULL && strcmp(about->formats.data, text.data) != 0) {
-        about->mixed = true;
-    }
-    about->formats.failed |= text.failed;
-    if (roof_model_report_unquantized(model)) {
-        const bool readable = roof_model_report_readable(&about->scenario, model->model);
-        about->unquantized |= readable;
-        about->unreadable |= !readable;
-    }
-    roof_text_free(&text);
-}
-
 /* Adds the dots of a model, which are its operators, grouped by the scenario. A request has those
  * of both phases: the prefill of its prompts, and a decode step at its end. */
 static enum roof_status add_model(struct plotting *p, const struct roof_model_prediction *model,
                                   const char *group, struct roof_error *error)
 {
-    note_about(&p->about, model);
+    roof_about_add(&p->about, model, NULL);
     if (model->count == 0) {
         struct roof_scenario prefill;
         struct roof_scenario decode;
@@ -392,7 +350,7 @@ static enum roof_status add_model_record(struct plotting *p, const char *group,
     if (p->in.model_name == NULL) {
         roof_text_printf(&p->group, "%s ", model->model->id);
     }
-    roof_model_report_scenario(&p->group, model);
+    roof_report_scenario(&p->group, model);
     roof_text_printf(&p->group, ", %s",
                      model->model->layout != NULL
                          ? model->model->layout
@@ -704,25 +662,12 @@ static enum roof_status make_chart(struct plotting *p, struct roof_error *error)
     return name_chart(p, error);
 }
 
-/* Sets the note on scenarios, if they are few, and on formats, if all models have the same. */
+/* Sets the note on scenarios and formats. */
 static enum roof_status tell_about(struct plotting *p, struct roof_error *error)
 {
-    struct about *const about = &p->about;
-    struct roof_text *const out = &about->scenario;
-    if (about->scenarios > ABOUT_MOST) {
-        roof_text_clear(out);
-    }
-    roof_text_put(out, about->mixed || about->formats.data == NULL ? "" : about->formats.data);
-    if (about->unquantized) {
-        roof_text_put(out,
-                      "; the checkpoint is quantised: --layout checkpoint draws it as published");
-    }
-    if (about->unreadable) {
-        roof_text_put(out, "; the checkpoint is quantised in a way that is not supported: give its "
-                           "formats with --layout NAME or --class");
-    }
-    p->chart.about = out->length == 0 ? NULL : out->data;
-    return out->failed || about->formats.failed ? roof_no_memory(error) : ROOF_OK;
+    roof_about_put(&p->note, &p->about);
+    p->chart.about = p->note.length == 0 ? NULL : p->note.data;
+    return p->note.failed ? roof_no_memory(error) : ROOF_OK;
 }
 
 static enum roof_status answer(struct roof_text *out, struct plotting *p, struct roof_error *error)
@@ -754,8 +699,8 @@ enum roof_status roof_ask_plot(struct roof_asking *a, struct roof_error *error)
     roof_chart_free(&p->chart);
     roof_text_free(&p->name);
     roof_text_free(&p->group);
-    roof_text_free(&p->about.scenario);
-    roof_text_free(&p->about.formats);
+    roof_about_free(&p->about);
+    roof_text_free(&p->note);
     roof_text_free(&text);
     roof_grid_close(&p->grid);
     roof_known_free(&p->known);

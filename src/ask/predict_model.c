@@ -8,6 +8,7 @@
 #include "chart/chart_text.h"
 #include "report/advice_report.h"
 #include "report/model_report.h"
+#include "report/operator_table.h"
 #include "report/report.h"
 #include "report/survey_report.h"
 #include "roofline/version.h"
@@ -115,10 +116,11 @@ static enum roof_status check_output(const struct model_input *in, struct model_
 
 /* Writes the calculation steps of an operator. */
 static enum roof_status put_trace(struct roof_text *out, const struct roof_node_prediction *n,
-                                  struct roof_error *error)
+                                  const struct roof_hardware *device, struct roof_error *error)
 {
     struct roof_trace trace = {0};
-    const enum roof_status status = roof_trace_prediction(&trace, &n->prediction, error);
+    const enum roof_status status =
+        roof_trace_node(&trace, &n->node, &n->prediction, device, error);
     if (status == ROOF_OK) {
         roof_text_printf(out, "\n%s: ", n->node.name);
         roof_report_workload(out, &n->prediction.workload);
@@ -134,9 +136,9 @@ static enum roof_status put_why(struct roof_text *out, const struct roof_model_p
                                 size_t top, struct roof_error *error)
 {
     size_t order[ROOF_GRAPH_MAX];
-    const size_t count = roof_model_report_order(order, p);
-    for (size_t i = 0; i < count && i < top; i++) {
-        TRY(put_trace(out, &p->node[order[i]], error));
+    const size_t listed = roof_model_report_listed(order, p, top);
+    for (size_t i = 0; i < listed; i++) {
+        TRY(put_trace(out, &p->node[order[i]], p->total.hardware, error));
     }
     return ROOF_OK;
 }
@@ -210,7 +212,7 @@ static enum roof_status write_report(struct roof_text *out, const struct model_i
 static enum roof_status write_model(struct roof_text *out, const struct model_input *in,
                                     struct model_answer *m, struct roof_error *error)
 {
-    const size_t top = in->top > 0 ? (size_t)in->top : ROOF_TOP_DEFAULT;
+    const size_t top = (size_t)in->top; /* 0: not given */
     if (in->markdown) {
         return write_report(out, in, error);
     }
@@ -240,6 +242,7 @@ static enum roof_status answer(struct roof_text *out, struct model_answer *m,
                            error));
     if (in->form.document) {
         TRY(roof_model_limits(&m->limits, &m->prediction, &subject->scenario, error));
+        TRY(roof_model_time_room(&m->limits, &m->prediction, &subject->scenario, error));
         if (in->fuse) {
             TRY(roof_model_fusion(&m->limits.fusion, &m->other, subject->model, &subject->scenario,
                                   in->hardware, error));

@@ -25,7 +25,7 @@ static enum roof_status check_inputs(const struct roof_plan_inputs *inputs,
     static const size_t others[] = {
         ROOF_INPUT_EXPLAIN,  ROOF_INPUT_CONCURRENCY, ROOF_INPUT_MIN_TOKENS_PER_S,
         ROOF_INPUT_MAX_COST, ROOF_INPUT_MAX_POWER,   ROOF_INPUT_DP,
-        ROOF_DIM_BATCH,      ROOF_INPUT_PP,          ROOF_INPUT_OFFLOADED};
+        ROOF_DIM_BATCH,      ROOF_INPUT_OFFLOADED};
     static const size_t scaled[] = {ROOF_INPUT_STEP_SCALE};
     TRY(roof_asking_refuse(a, others, COUNT(others), ROOF_KEY("rate"), error));
     if (inputs->ranking == ROOF_RANKING_IDEAL) { /* lower bounds have no scale */
@@ -78,6 +78,11 @@ static enum roof_status read_rates(struct rates_input *out, const struct roof_as
     struct roof_list_item item;
     double greatest = 0;
     size_t count = 0;
+    if (strcmp(list, "max") == 0) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("rate") " max is an option of simulate, for the split that "
+                                               "you give (" ROOF_KEY("tp") ", " ROOF_KEY("dp") ")");
+    }
     out->other = calloc(RATES_MAX, sizeof *out->other);
     if (out->other == NULL) {
         return roof_no_memory(error);
@@ -118,6 +123,8 @@ static void limit_plans(struct roof_plan_inputs *inputs, const struct simulate_i
 {
     inputs->limit[ROOF_PLAN_LIMIT_TTFT] = load->inputs.limit[ROOF_LATENCY_TTFT].time_s;
     inputs->limit[ROOF_PLAN_LIMIT_TPOT] = load->inputs.limit[ROOF_LATENCY_TPOT].time_s;
+    inputs->percent[ROOF_PLAN_LIMIT_TTFT] = load->inputs.limit[ROOF_LATENCY_TTFT].percent;
+    inputs->percent[ROOF_PLAN_LIMIT_TPOT] = load->inputs.limit[ROOF_LATENCY_TPOT].percent;
 }
 
 /* Keeps the load as given in the question, for the command that simulates it. Inputs of the plan,
@@ -174,7 +181,7 @@ enum roof_status roof_read_rates(struct rates_input *out, struct roof_plan_input
     }
     inputs->base.prompt = (int64_t)ceil(out->load.arrivals.prompt.mean);
     inputs->base.generate = (int64_t)ceil(out->load.arrivals.generate.mean);
-    inputs->base.dp = inputs->base.pp = 1;
+    inputs->base.dp = 1;
     inputs->one_copy = true;
     inputs->explain = false;
     read_said(out, a);
@@ -197,6 +204,50 @@ static int64_t longest(const struct roof_length *length)
     return length->kind == ROOF_LENGTH_UNIFORM ? length->high : length->low;
 }
 
+/* Sets the rates of a plan to those of its simulation, and its batch to the limit of the scheduler.
+ */
+static struct roof_plan simulated(const struct roof_rate_plan *way)
+{
+    struct roof_plan plan = way->plan;
+    plan.fills = plan.batch;
+    plan.batch = way->sequences;
+    plan.ttft_s = way->at.latency[ROOF_LATENCY_TTFT].mean_s;
+    plan.tpot_s = way->at.latency[ROOF_LATENCY_TPOT].mean_s;
+    plan.tokens_per_s = way->at.tokens_per_s;
+    return plan;
+}
+
+/* Finds the best plan for the rate among those that a script of the engine cannot start, too: the
+ * one that the report recommends. *better tells whether it is better, and `gain` why. */
+static enum roof_status find_of_all(struct roof_plan *out, bool *better, struct roof_text *gain,
+                                    const struct roof_rate_answer *answer, struct roof_error *error)
+{
+    const struct roof_rate_problem *const problem = answer->problem;
+    struct roof_plan_answer *const all = malloc(sizeof *all);
+    struct roof_rate_plans *const plans = calloc(1, sizeof *plans);
+    enum roof_status status = ROOF_OK;
+    *better = false;
+    if (all == NULL || plans == NULL) {
+        status = roof_no_memory(error);
+    } else {
+        struct roof_rate_problem wide = *problem;
+        *all = *problem->answer;
+        all->plans = all->others;
+        wide.answer = all;
+        wide.only_best = true;
+        status = roof_rate_search(plans, &wide, error);
+        if (status == ROOF_OK && plans->count > 0) {
+            *out = simulated(&plans->way[0]);
+            *better = roof_rate_report_gain(gain, answer, plans);
+            status = gain->failed ? roof_no_memory(error) : ROOF_OK;
+        }
+        roof_rate_plans_free(plans);
+    }
+    free(plans);
+    free(all);
+    return status;
+}
+
 /* Writes the script that starts the best plan, with the scheduler limits of the simulation. */
 static enum roof_status emit_best(struct roof_text *out, const struct rates_input *in,
                                   const struct roof_rate_answer *result, enum roof_status *found,
@@ -204,27 +255,37 @@ static enum roof_status emit_best(struct roof_text *out, const struct rates_inpu
 {
     const struct roof_plan_answer *const answer = result->problem->answer;
     const struct roof_rate_plan *const way = &result->found->way[0];
-    const bool manifest = strcmp(in->emit, roof_emit_engine(in->emit)) != 0;
     struct roof_plan_problem problem = answer->problem;
-    struct roof_plan plan = way->plan;
+    struct roof_plan plan = simulated(way);
+    struct roof_plan best = plan;
+    bool better = false;
+    struct roof_text gain = ROOF_TEXT_INIT;
+    struct roof_plans all = {.plan = &best, .count = 1, .model = answer->others.model};
     const struct roof_plans one = {.plan = &plan, .count = 1, .model = answer->plans.model};
     if (*found == ROOF_UNSATISFIED) {
         return roof_error_set(error, ROOF_UNSATISFIED,
                               "no deployment keeps these limits at this rate; without " ROOF_KEY(
                                   "emit") " the answer lists the closest");
     }
-    plan.batch = in->load.inputs.limits.sequences;
-    plan.ttft_s = way->at.latency[ROOF_LATENCY_TTFT].mean_s;
-    plan.tpot_s = way->at.latency[ROOF_LATENCY_TPOT].mean_s;
-    plan.tokens_per_s = way->at.tokens_per_s;
+    enum roof_status status = ROOF_OK;
+    if (answer->others.count > 0) {
+        status = find_of_all(&best, &better, &gain, result, error);
+    }
+    all.gain = gain.data;
     problem.base.prompt = longest(&in->load.arrivals.prompt);
     problem.base.generate = longest(&in->load.arrivals.generate);
-    problem.base.chunk = way->chunk < problem.base.prompt ? way->chunk : problem.base.chunk;
-    roof_text_put(out, manifest ? "# " : ": '");
-    roof_rate_report_remark(out, result);
-    roof_text_put(out, manifest ? "\n" : "'\n");
-    *found = roof_emit(out, in->emit, answer->engine, &one, NULL, &problem, in->model_name, error);
-    return *found == ROOF_UNSATISFIED ? ROOF_OK : *found;
+    problem.base.chunk = way->chunk == ROOF_BUDGET_WHOLE ? problem.base.chunk : way->chunk;
+    if (status == ROOF_OK) {
+        roof_emit_begin(out, in->emit);
+        roof_text_put(out, "# ");
+        roof_rate_report_remark(out, result);
+        roof_text_put(out, "\n");
+        *found = roof_emit(out, in->emit, answer->engine, &one, better ? &all : NULL, &problem,
+                           in->model_name, error);
+        status = *found == ROOF_UNSATISFIED ? ROOF_OK : *found;
+    }
+    roof_text_free(&gain);
+    return status;
 }
 
 /* --- documents ----------------------------------------------------------------------------- */

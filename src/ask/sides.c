@@ -56,6 +56,7 @@ static enum roof_status predict_side(struct sides *s, size_t i, struct roof_aski
         TRY(roof_predict_model(&m->prediction, s->subject.model, &s->subject.scenario, device,
                                error));
         TRY(roof_model_limits(&m->limits, &m->prediction, &s->subject.scenario, error));
+        TRY(roof_model_time_room(&m->limits, &m->prediction, &s->subject.scenario, error));
     }
     return a->form.document ? roof_read_product(&side->product, &a->loans, device, error) : ROOF_OK;
 }

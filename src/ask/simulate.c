@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Answers `simulate`: requests that arrive over time. */
 #include <math.h>
+#include <string.h>
 
 #include "ask/curves.h"
 #include "ask/draw.h"
@@ -110,8 +111,8 @@ static enum roof_status check_greatest(const struct simulate_input *in,
     }
     if (found->open) {
         return roof_error_set(error, ROOF_UNSATISFIED,
-                              "no rate misses a limit, so there is no greatest rate: simulate more "
-                              "requests, or give " ROOF_KEY("rate") " a number");
+                              "there are too few requests to find the greatest rate: simulate more "
+                              "(" ROOF_KEY("requests") "), or give " ROOF_KEY("rate") " a number");
     }
     return found->rate > 0 || in->chart == ROOF_CHART_RATE
                ? ROOF_OK
@@ -129,17 +130,6 @@ static enum roof_status simulate_greatest(struct roof_simulation *result, struct
     roof_simulation_set_rate(&in->inputs, &in->arrivals, rate);
     in->inputs.keep = in->chart == ROOF_CHART_DISTRIBUTION;
     return roof_simulate(result, &in->inputs, error);
-}
-
-/* Removes the load from a simulation whose requests arrive at once, where only their latencies have
- * a meaning. */
-static void forget_load(struct roof_simulation *s)
-{
-    s->rate = s->completed_per_s = s->goodput_per_s = s->tokens_per_s = ROOF_UNKNOWN;
-    s->running = s->waiting = s->kv_use = s->busy = s->growth_per_s = ROOF_UNKNOWN;
-    s->prefill_busy = s->link_busy = s->transfer_s = s->duration_s = ROOF_UNKNOWN;
-    s->prefill_full_budget = s->front_busy = s->step_s = ROOF_UNKNOWN;
-    s->full_budget = s->full_memory = s->full_sequences = ROOF_UNKNOWN;
 }
 
 static enum roof_status rescale(void *context, struct roof_simulation_inputs *inputs, double scale,
@@ -187,6 +177,8 @@ static enum roof_status run(struct roof_simulation *result, struct simulate_inpu
     in->row.max_rate = found.rate;
     in->row.max_rate_low = found.low;
     in->row.max_rate_high = found.high;
+    in->row.no_interval = found.why;
+    in->row.wanted = found.wanted;
     if (in->row.trace != NULL) {
         in->row.max_rate_factor = found.rate / in->inputs.trace_rate;
     }
@@ -231,9 +223,19 @@ static enum roof_status simulate(struct roof_text *text, struct simulate_input *
         result->rate = in->capacity ? in->row.max_rate : in->arrivals.rate;
     }
     if (in->row.open) {
-        forget_load(result);
+        roof_simulation_forget_load(result);
     }
-    in->row.bottleneck = in->row.open ? NULL : roof_simulation_bottleneck(result);
+    if (!in->row.open) {
+        const char *const limit = in->row.max_rate_limit;
+        /* Waiting for a copy that decodes does not delay the first token if that came with the
+         * cache. */
+        const enum roof_latency none = in->apart && in->inputs.limits.passes_first_token
+                                           ? ROOF_LATENCY_TTFT
+                                           : ROOF_LATENCY_TPOT;
+        in->row.bottleneck =
+            roof_simulation_bottleneck(result, in->capacity || in->row.concurrency > 0,
+                                       limit != NULL && strcmp(limit, roof_latency_key(none)) != 0);
+    }
     TRY(write_result(text, &table, in, a, error));
     return roof_asking_write(a, text, error);
 }

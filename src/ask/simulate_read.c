@@ -160,12 +160,64 @@ static enum roof_status read_trace_rate(struct simulate_input *in, const struct 
     return ROOF_OK;
 }
 
+/* Tells the listener what was left out of a trace, and that its requests were sorted. */
+static void note_trace(const struct roof_request_trace *trace, const struct roof_asking *a)
+{
+    const char *const file = a->question->value[ROOF_INPUT_TRACE];
+    struct roof_error note;
+    if (trace->empty > 0 && a->listener->remark != NULL) {
+        (void)roof_error_set(&note, ROOF_OK, "note: %s: skipped %zu request%s without tokens", file,
+                             trace->empty, trace->empty == 1 ? "" : "s");
+        a->listener->remark(a->listener->context, &note);
+    }
+    if (trace->unordered > 0 && a->listener->remark != NULL) {
+        (void)roof_error_set(&note, ROOF_OK,
+                             "note: %s: sorted %zu requests by arrival time: that of line %d is "
+                             "before that of the line above",
+                             file, trace->count, trace->unordered);
+        a->listener->remark(a->listener->context, &note);
+    }
+}
+
+/* The number of requests below which the errors of a fit are noted as uncertain: it looks at fewer
+ * than four of them. */
+#define FIT_REQUESTS_FEW 20
+
+/* Checks that a trace has measured times for a fit, and a request that the fit does not look at. */
+static enum roof_status check_fit(const struct roof_request_trace *trace,
+                                  const struct roof_asking *a, struct roof_error *error)
+{
+    const char *const file = a->question->value[ROOF_INPUT_TRACE];
+    struct roof_error note;
+    if (trace->measured == NULL) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "%s has no measured times for " ROOF_KEY(
+                                  "fit") ": it needs columns ttft_ms and e2e_ms or tpot_ms, or "
+                                         "queued_ts, first_token_ts and last_token_ts, or must be "
+                                         "a result of bench serve",
+                              file);
+    }
+    if (roof_fit_part(trace->count) == trace->count) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("fit") " needs 2 requests or more, because it is tested on "
+                                              "those that it does not look at; %s has %zu",
+                              file, trace->count);
+    }
+    if (trace->count < FIT_REQUESTS_FEW && a->listener->remark != NULL) {
+        (void)roof_error_set(&note, ROOF_OK,
+                             "note: %s: a fit to fewer than %d requests is uncertain, and so are "
+                             "its errors",
+                             file, FIT_REQUESTS_FEW);
+        a->listener->remark(a->listener->context, &note);
+    }
+    return ROOF_OK;
+}
+
 /* Reads the requests of a file. */
 static enum roof_status read_trace(struct simulate_input *in, const struct roof_asking *a,
                                    struct roof_error *error)
 {
     int64_t most = REQUESTS_MAX;
-    struct roof_error note;
     TRY(check_trace(a, error));
     TRY(roof_read_integer(&most, a->question, ROOF_INPUT_REQUESTS, error));
     in->row.trace = a->question->value[ROOF_INPUT_TRACE];
@@ -176,22 +228,10 @@ static enum roof_status read_trace(struct simulate_input *in, const struct roof_
     in->inputs.source = in->trace.arrival == NULL ? &in->trace.source : NULL;
     in->arrivals.prompt.mean = in->trace.mean_prompt;
     in->arrivals.generate.mean = in->trace.mean_generate;
-    if (in->trace.empty > 0 && a->listener->remark != NULL) {
-        (void)roof_error_set(&note, ROOF_OK, "note: %s: skipped %zu request%s without tokens",
-                             in->row.trace, in->trace.empty, in->trace.empty == 1 ? "" : "s");
-        a->listener->remark(a->listener->context, &note);
-    }
+    note_trace(&in->trace, a);
     TRY(read_trace_rate(in, a, error));
     in->fits = roof_asking_has(a, ROOF_INPUT_FIT);
-    if (in->fits && in->trace.measured == NULL) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "%s has no measured times for " ROOF_KEY(
-                                  "fit") ": it needs columns ttft_ms and e2e_ms or tpot_ms, or "
-                                         "queued_ts, first_token_ts and last_token_ts, or must be "
-                                         "a result of bench serve",
-                              in->row.trace);
-    }
-    return ROOF_OK;
+    return in->fits ? check_fit(&in->trace, a, error) : ROOF_OK;
 }
 
 /* Reads random requests: arrivals and lengths. */
@@ -338,16 +378,16 @@ static enum roof_status read_split(struct roof_scenario *s, const char *text,
 
 /* Finds whether the engine whose kernels run passes the first token of a prefill copy on. If an
  * engine was named, its rules are already known. */
-static enum roof_status read_first_token(struct simulate_input *in, struct roof_error *error)
+static enum roof_status read_first_token(struct simulate_input *in, const struct roof_asking *a,
+                                         struct roof_error *error)
 {
-    struct roof_engines *engines = NULL;
+    const struct roof_engines *engines = NULL;
     if (in->row.engine != NULL || in->scenario.common.stack == ROOF_STACK_BEST) {
         return ROOF_OK;
     }
-    TRY(roof_engines_load(&engines, error));
+    TRY(roof_loan_engines(&engines, &a->loans, error));
     in->inputs.limits.passes_first_token =
         (engines->passing >> in->scenario.common.stack & 1U) != 0;
-    roof_engines_free(engines);
     return ROOF_OK;
 }
 
@@ -371,7 +411,7 @@ static enum roof_status read_prefills(struct simulate_input *in, const struct ro
     }
     in->prefill = in->scenario;
     in->prefill.dp = copies;
-    TRY(read_first_token(in, error));
+    TRY(read_first_token(in, a, error));
     return split == NULL ? ROOF_OK : read_split(&in->prefill, split, error);
 }
 
@@ -470,11 +510,7 @@ static enum roof_status read_engine_rules(struct simulate_input *in, const struc
                                   "chunk") " and " ROOF_KEY("max_num_seqs"),
                               engine->id);
     }
-    limits->budget_has_decode = engine->scheduler.counts_decode;
-    limits->separates = !engine->scheduler.mixes;
-    limits->reserves = !engine->scheduler.preempts;
-    limits->ahead = engine->scheduler.ahead;
-    limits->passes_first_token = engine->scheduler.passes_first_token;
+    roof_engine_schedule(limits, engine);
     if (!roof_asking_has(a, ROOF_INPUT_CHUNK)) {
         in->scenario.chunk = in->row.chunk = limits->budget = d->chunk;
     }
@@ -491,23 +527,17 @@ static enum roof_status read_engine(struct simulate_input *in, const struct roof
                                     struct roof_error *error)
 {
     const char *const id = a->question->value[ROOF_INPUT_ENGINE];
-    struct roof_engines *engines = NULL;
+    const struct roof_engines *engines = NULL;
     size_t engine = 0;
     in->row.engine = id;
     in->row.stack = a->question->value[ROOF_INPUT_STACK];
     if (id == NULL) {
         return ROOF_OK;
     }
-    TRY(roof_engines_load(&engines, error));
-    enum roof_status status = roof_engine_find(&engine, engines, id, error);
-    if (status == ROOF_OK) {
-        status = roof_engines_check_model(engines, 1U << engine, in->model, "engine", error);
-    }
-    if (status == ROOF_OK) {
-        status = read_engine_rules(in, a, &engines->engine[engine], error);
-    }
-    roof_engines_free(engines);
-    return status;
+    TRY(roof_loan_engines(&engines, &a->loans, error));
+    TRY(roof_engine_find(&engine, engines, id, error));
+    TRY(roof_engines_check_model(engines, 1U << engine, in->model, "engine", error));
+    return read_engine_rules(in, a, &engines->engine[engine], error);
 }
 
 void roof_simulate_close(struct simulate_input *in)

@@ -33,13 +33,18 @@ bool roof_date_read(double *out, const char *text)
     int used = 0;
     double second = 0;
     char rest[NUMBER_SIZE];
-    if (sscanf(text, "%4d-%2d-%2d%*1[ T]%2d:%2d:%n", &year, &month, &day, &hour, &minute, &used) !=
+    if (sscanf(text, "%4d-%2d-%2d%*1[ T]%2d:%2d%n", &year, &month, &day, &hour, &minute, &used) !=
             5 ||
         used == 0 || month < 1 || month > 12 || year < 1) {
         return false;
     }
-    (void)snprintf(rest, sizeof rest, "%.*s", (int)strspn(text + used, "0123456789."), text + used);
-    if (roof_parse_number(&second, rest, "", 0, 61, NULL) != ROOF_OK) {
+    if (text[used] == ':') {
+        const char *const seconds = text + used + 1;
+        (void)snprintf(rest, sizeof rest, "%.*s", (int)strspn(seconds, "0123456789."), seconds);
+        if (roof_parse_number(&second, rest, "", 0, 61, NULL) != ROOF_OK) {
+            return false;
+        }
+    } else if (text[used] >= '0' && text[used] <= '9') {
         return false;
     }
     *out = roof_days(year, month, day) * 86400 + hour * 3600. + minute * 60. + second;

@@ -58,6 +58,11 @@ bool roof_list_item_copy(char *out, size_t size, const struct roof_list_item *it
     return fits;
 }
 
+const char *roof_list_separator(size_t i, size_t count)
+{
+    return i == 0 ? "" : i + 1 == count ? " and " : ", ";
+}
+
 /* Finds the name in front of the '='; `count`: it is none of the names. */
 static size_t find_name(const char *pair, size_t length, const char *const *names, size_t count)
 {
@@ -76,11 +81,8 @@ static enum roof_status refuse_pair(const struct roof_list_item *item, const cha
     char known[ROOF_ERROR_MESSAGE_SIZE] = "";
     size_t used = 0;
     for (size_t i = 0; i < count && used < sizeof known; i++) {
-        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s=",
-                                 i == 0           ? ""
-                                 : i + 1 == count ? " and "
-                                                  : ", ",
-                                 names[i]);
+        used += (size_t)snprintf(known + used, sizeof known - used,
+                                 "%s%s=", roof_list_separator(i, count), names[i]);
     }
     return roof_error_set(error, ROOF_USAGE, "%s has no '%.*s'; known: %s", key,
                           (int)strcspn(item->text, "=,"), item->text, known);

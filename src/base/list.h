@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Cuts a list such as "a,b,c" into its items. */
+/* Lists such as "a,b,c": cuts them into their items, and joins items in a sentence. */
 #ifndef ROOF_BASE_LIST_H
 #define ROOF_BASE_LIST_H
 
@@ -37,5 +37,8 @@ enum roof_status roof_list_pairs(const char *list, const char *key, const char *
 
 /* Copies an item, terminated; false, and out is "", when it has size bytes or more. */
 bool roof_list_item_copy(char *out, size_t size, const struct roof_list_item *item);
+
+/* Returns what stands before item `i` of `count` in a sentence: "A, B and C". */
+const char *roof_list_separator(size_t i, size_t count);
 
 #endif

@@ -17,10 +17,12 @@ enum {
     CONTAINS = 100,
     ALL_WORDS = 200,
     LETTERS = 300, /* plus LETTER for each wrong letter, at most ADDED_MOST */
+    BEGUN = 370,   /* the wanted text begins with the name and a mark */
     CONTAINED = 400,
     ONE_WORD = 500,
     ADDED_MOST = 63,
     SQUEEZED_MOST = 19,
+    BEGUN_MOST = 29,
     LETTER = 15
 };
 
@@ -193,6 +195,10 @@ unsigned roof_nearness(const char *wanted, const char *name)
     const unsigned wrong = distance(wanted, name);
     if (wrong <= wrong_most(length) && wrong < own) {
         return LETTERS + (wrong * LETTER < ADDED_MOST ? wrong * LETTER : ADDED_MOST);
+    }
+    if (own > 0 && own < length && strncasecmp(wanted, name, own) == 0 &&
+        isalnum((unsigned char)wanted[own]) == 0) {
+        return BEGUN + (added < BEGUN_MOST ? added : BEGUN_MOST);
     }
     if (own >= CONTAINED_LEAST && (contains(wanted, name, own) || begins_squeezed(wanted, name))) {
         return CONTAINED + added;

@@ -14,8 +14,9 @@
  * Returns the distance of a name from the wanted text, which is not a name. A name that differs
  * only in case, blanks and marks is the nearest, and then it is the only suggestion. Then come
  * names that begin with the wanted text, names that contain it, names that have all its words,
- * names that differ by a few letters, names that it contains, and names that share half of its
- * words, one of them long. Case, and dashes at the beginning, do not matter.
+ * names that differ by a few letters, names that it begins with up to a mark ("tp" of "tp_size"),
+ * names that it contains, and names that share half of its words, one of them long. Case, and
+ * dashes at the beginning, do not matter.
  */
 unsigned roof_nearness(const char *wanted, const char *name);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "catalog/catalog_fields.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "base/base.h"
@@ -10,6 +11,7 @@
 /* The values of a device that are not fields of its struct with the same name. */
 enum hardware_value {
     HARDWARE_BASIS = 1,
+    HARDWARE_FP4,
     HARDWARE_FIGURE, /* this and the following numbers: the figure with that index */
     HARDWARE_PEAK = HARDWARE_FIGURE + (int)ROOF_FIGURE_COUNT /* this and the following numbers: the
                                                            peak of a format */
@@ -37,7 +39,13 @@ static const struct roof_field hardware_fields[] = {
     {.key = "fp8_e4m3_tflops", PEAK(FP8_E4M3), .width = 6, .label = "fp8"},
     {.key = "int8_tflops", PEAK(INT8), .width = 6, .label = "int8"},
     {.key = "int4_tflops", PEAK(INT4), .width = 6, .label = "int4"},
-    {.key = "nvfp4_tflops", PEAK(NVFP4), .width = 6, .label = "nvfp4"},
+    {.key = "nvfp4_tflops", PEAK(NVFP4)},
+    {.key = "fp4_tflops",
+     .type = ROOF_TYPE_GIVEN,
+     .unit = ROOF_UNIT_TFLOPS,
+     .derived = HARDWARE_FP4,
+     .width = 6,
+     .label = "fp4"},
     {FIGURE(TDP), .width = 5, .label = "W"},
     {FIGURE(LINK)},
     {FIGURE(NETWORK)},
@@ -58,6 +66,13 @@ void roof_hardware_fields(struct roof_fields *out)
     }
 }
 
+/* Returns the peak of a format; NAN if the device does not multiply it. */
+static double peak_of(const struct roof_hardware *hardware, enum roof_precision format)
+{
+    const struct roof_compute *const compute = &hardware->compute[format];
+    return compute->native ? compute->peak_flops_per_s : ROOF_UNKNOWN;
+}
+
 void roof_hardware_values(struct roof_value *out, const struct roof_fields *fields,
                           const struct roof_hardware *hardware)
 {
@@ -65,10 +80,12 @@ void roof_hardware_values(struct roof_value *out, const struct roof_fields *fiel
     for (size_t i = 0; i < fields->count; i++) {
         const int derived = fields->field[i].derived;
         if (derived >= HARDWARE_PEAK) {
-            const struct roof_compute *const compute = &hardware->compute[derived - HARDWARE_PEAK];
-            out[i].number = compute->native ? compute->peak_flops_per_s : ROOF_UNKNOWN;
+            out[i].number = peak_of(hardware, (enum roof_precision)(derived - HARDWARE_PEAK));
         } else if (derived >= HARDWARE_FIGURE) {
             out[i].number = hardware->figure[derived - HARDWARE_FIGURE].value;
+        } else if (derived == HARDWARE_FP4) {
+            const double nvfp4 = peak_of(hardware, ROOF_PRECISION_NVFP4);
+            out[i].number = isnan(nvfp4) ? peak_of(hardware, ROOF_PRECISION_MXFP4) : nvfp4;
         } else if (derived == HARDWARE_BASIS) {
             out[i].text = roof_basis_name(hardware->basis);
         }

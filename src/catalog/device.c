@@ -109,6 +109,33 @@ static bool is_bridged(const struct roof_hardware *hardware, double within)
            !(figure[ROOF_FIGURE_BRIDGE].value <= figure[ROOF_FIGURE_LINK].value);
 }
 
+bool roof_hardware_is_cpu(const struct roof_hardware *hardware)
+{
+    return hardware->architecture != NULL && strncmp(hardware->architecture, "CPU", 3) == 0;
+}
+
+bool roof_hardware_is_gpu(const struct roof_hardware *hardware)
+{
+    const char *const vendor = hardware->vendor;
+    return hardware->basis != ROOF_BASIS_USER && vendor != NULL &&
+           (strcmp(vendor, "NVIDIA") == 0 || strcmp(vendor, "AMD") == 0) &&
+           !roof_hardware_is_cpu(hardware);
+}
+
+static bool is_power_of_two(int64_t n)
+{
+    return (n & (n - 1)) == 0;
+}
+
+bool roof_hardware_comes_in(const struct roof_hardware *hardware, int64_t devices, int64_t present)
+{
+    const double node = hardware->figure[ROOF_FIGURE_DEVICES_PER_NODE].value;
+    return !roof_hardware_is_cpu(hardware) &&
+           (is_power_of_two(devices) ||
+            (devices % present == 0 && is_power_of_two(devices / present)) ||
+            (node >= 1 && devices % (int64_t)node == 0));
+}
+
 enum roof_figure_id roof_hardware_unlinked(const struct roof_hardware *hardware, double within)
 {
     const bool crosses = crosses_nodes(hardware, within);
@@ -150,6 +177,13 @@ enum roof_status roof_hardware_link(struct roof_link *out, const struct roof_har
 bool roof_link_is_bridge(const struct roof_link *link, const struct roof_hardware *hardware)
 {
     return link->figure == &hardware->figure[ROOF_FIGURE_BRIDGE];
+}
+
+bool roof_link_is_host(const struct roof_link *link, const struct roof_hardware *hardware)
+{
+    const struct roof_figure *const figure = hardware->figure;
+    return link->figure == &figure[ROOF_FIGURE_LINK] &&
+           figure[ROOF_FIGURE_LINK].value == figure[ROOF_FIGURE_HOST_LINK].value;
 }
 
 void roof_hardware_raise(struct roof_hardware *out, const struct roof_hardware *hardware,

@@ -55,7 +55,8 @@ struct roof_fields {
 };
 
 /** The value of a field: a number (0 or 1 for a flag, NAN: absent) in SI base units, or a text
- * (NULL: absent) that is borrowed from the result. The type of the field says which. */
+ * (NULL: absent) that is borrowed from the result. The type of the field says which. The text of a
+ * number, if it has one, is a mark that tables for people write after it. */
 struct roof_value {
     double number;
     const char *text;

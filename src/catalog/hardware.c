@@ -60,6 +60,8 @@ static const struct roof_figure_key figure_keys[ROOF_FIGURE_COUNT] = {
     [ROOF_FIGURE_BRIDGE] = {"bridge_gb_s", "bridge, per direction", ROOF_UNIT_GB_PER_S, 1e-6, 1e7},
     [ROOF_FIGURE_BRIDGE_DEVICES] = {"bridge_devices", "devices on a bridge", ROOF_UNIT_NONE, 1,
                                     16384},
+    [ROOF_FIGURE_HOST_LINK] = {"host_link_gb_s", "link to the host, per direction",
+                               ROOF_UNIT_GB_PER_S, 1e-6, 1e7},
 };
 
 /* The other key that files may have for a figure. */
@@ -139,6 +141,13 @@ const char *roof_basis_name(enum roof_basis basis)
 const char *roof_confidence_name(enum roof_confidence confidence)
 {
     return confidence_names[confidence];
+}
+
+double roof_hardware_last_cache(const struct roof_hardware *hardware)
+{
+    const double llc = hardware->figure[ROOF_FIGURE_LLC].value;
+    const double l2 = hardware->figure[ROOF_FIGURE_L2].value;
+    return !isnan(llc) ? llc : isnan(l2) ? 0 : l2;
 }
 
 void roof_hardware_derive(struct roof_hardware *hardware)

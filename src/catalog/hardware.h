@@ -74,6 +74,7 @@ enum roof_figure_id {
     ROOF_FIGURE_BRIDGE,          /**< byte/s per device and direction over a bridge between cards;
                                       NAN: there is none */
     ROOF_FIGURE_BRIDGE_DEVICES,  /**< devices that a bridge joins */
+    ROOF_FIGURE_HOST_LINK,       /**< byte/s per device and direction between host and device */
     ROOF_FIGURE_COUNT
 };
 
@@ -167,6 +168,17 @@ void roof_hardware_forget_peaks(struct roof_hardware *hardware);
 enum roof_status roof_hardware_ids(struct roof_text *out, size_t *count,
                                    const char *const *directories, struct roof_error *error);
 
+/** Tells whether a device is a CPU, by its architecture: "CPU (Zen 4)". */
+bool roof_hardware_is_cpu(const struct roof_hardware *hardware);
+
+/** Tells whether texts may call a device a GPU: a product of NVIDIA or AMD, and not a CPU. A file
+ * of the user has a name of its own, after which the word would not read well. */
+bool roof_hardware_is_gpu(const struct roof_hardware *hardware);
+
+/** Tells whether machines come with a number of devices: a power of two, the present number doubled
+ * repeatedly, or whole nodes. A CPU is a machine of its own. */
+bool roof_hardware_comes_in(const struct roof_hardware *hardware, int64_t devices, int64_t present);
+
 /** Returns the figure that is unknown and that a group of `within` devices needs for its link;
  * ROOF_FIGURE_COUNT: none. */
 enum roof_figure_id roof_hardware_unlinked(const struct roof_hardware *hardware, double within);
@@ -181,6 +193,8 @@ enum roof_status roof_hardware_link(struct roof_link *out, const struct roof_har
 
 /** Tells whether a link of a device is the bridge between its cards. */
 bool roof_link_is_bridge(const struct roof_link *link, const struct roof_hardware *hardware);
+/** Returns true if a link is as fast as that to the host: both are PCIe. */
+bool roof_link_is_host(const struct roof_link *link, const struct roof_hardware *hardware);
 
 /** The groups of figures that can be scaled. */
 enum roof_raised { ROOF_RAISED_BANDWIDTH, ROOF_RAISED_PEAKS, ROOF_RAISED_LINKS, ROOF_RAISED_COUNT };
@@ -201,5 +215,8 @@ bool roof_hardware_hides(const struct roof_hardware *hardware);
 
 const char *roof_basis_name(enum roof_basis basis);
 const char *roof_confidence_name(enum roof_confidence confidence);
+
+/** Returns the bytes of the cache before the memory; 0: it is unknown. */
+double roof_hardware_last_cache(const struct roof_hardware *hardware);
 
 #endif

@@ -70,7 +70,9 @@
     X(IQ4_NL, 32, 16 + 32 * 4, 18)                                                                 \
     X(IQ4_XS, 256, 16 + 16 + 4 * 8 + 256 * 4, 136)                                                 \
     X(TQ1_0, 256, 16 + 48 * 8 + 4 * 8, 54)                                                         \
-    X(TQ2_0, 256, 16 + 256 * 2, 66)
+    X(TQ2_0, 256, 16 + 256 * 2, 66)                                                                \
+    X(INT4_G64, 64, 64 * 4 + 16, 34)                                                               \
+    X(INT4_G32, 32, 32 * 4 + 16, 18)
 
 #define CHECK_BLOCK(id, elements, bits, bytes)                                                     \
     static_assert((bits) == 8 * (bytes), #id ": the fields of a block must fill its bytes");
@@ -370,7 +372,7 @@ static const struct roof_format formats[ROOF_PRECISION_COUNT] = {
                     .weight_method = "bitsandbytes_fp4",
                     .use = "weights",
                     FALLBACK_16},
-    GROUP(INT4_G128, "int4_g128", NULL, "int4_weight_only", -8, 7, "", "group of 128"),
+    GROUP(INT4_G128, "int4_g128", "gptq", "int4_weight_only", -8, 7, "", "group of 128"),
     GROUP(INT4_G128_ZP, "int4_g128_zp", "awq", "awq", 0, 15, " and 4-bit zero point",
           "group of 128"),
     GROUP(INT4_G64_ZP, "int4_g64_zp", NULL, "awq", 0, 15, " and 4-bit zero point", "group of 64"),
@@ -426,6 +428,8 @@ static const struct roof_format formats[ROOF_PRECISION_COUNT] = {
     GGUF(IQ4_XS, "iq4_xs", ROOF_FAMILY_CODE_BOOK, 4, -127, 113, "6-bit scale per 32, FP16 per 256"),
     GGUF(TQ1_0, "tq1_0", ROOF_FAMILY_INTEGER, 2, -1, 1, "FP16 per 256"),
     GGUF(TQ2_0, "tq2_0", ROOF_FAMILY_INTEGER, 2, -1, 1, "FP16 per 256"),
+    GROUP(INT4_G64, "int4_g64", NULL, "int4_weight_only", -8, 7, "", "group of 64"),
+    GROUP(INT4_G32, "int4_g32", NULL, "int4_weight_only", -8, 7, "", "group of 32"),
 };
 
 const struct roof_format *roof_format(enum roof_precision precision)

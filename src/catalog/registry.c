@@ -410,6 +410,11 @@ enum roof_status roof_registry_open(struct roof_json **out, bool *user,
         *user = true;
         return open_file(out, registry, name, error);
     }
+    if (*out == NULL && registry->own != NULL && !roof_registry_sealed(directories) &&
+        is_directory(name)) {
+        return roof_error_set(error, ROOF_USAGE, "%s: the folder has no %s" SUFFIX, name,
+                              registry->folder);
+    }
     return *out != NULL ? ROOF_OK : unknown(registry, name, directories, error);
 }
 

@@ -312,10 +312,33 @@ static void use_ceiling(struct roof_chart_roof *roof, const struct roof_predicti
     }
 }
 
+bool roof_chart_abridged(const struct roof_chart *chart, size_t roof)
+{
+    return chart->roofs > 1 && !chart->chosen && !chart->roof[roof].in_use;
+}
+
+/* Tells whether a ceiling stands for a device beside others: the highest one, and the highest one
+ * of 16 bits. */
+static bool stands_for(const struct roof_chart_roof *roof, size_t ceiling)
+{
+    size_t wide = 0;
+    bool found = false;
+    for (size_t i = 0; i < roof->ceilings && !found; i++) {
+        for (size_t k = 0; k < roof->ceiling[i].formats && !found; k++) {
+            const enum roof_precision format = roof->ceiling[i].format[k];
+            found = format == ROOF_PRECISION_BF16 || format == ROOF_PRECISION_FP16;
+            wide = i;
+        }
+    }
+    return ceiling == 0 || (found && ceiling == wide);
+}
+
 bool roof_chart_in_use(const struct roof_chart *chart, size_t roof, size_t ceiling)
 {
     const struct roof_chart_roof *const r = &chart->roof[roof];
-    return chart->chosen || !r->in_use || r->ceiling[ceiling].in_use;
+    return roof_chart_abridged(chart, roof)
+               ? stands_for(r, ceiling)
+               : chart->chosen || !r->in_use || r->ceiling[ceiling].in_use;
 }
 
 /* Adds a dot; a folded one is not drawn. */
@@ -415,13 +438,14 @@ enum roof_status roof_chart_add_model(struct roof_chart *chart,
     for (size_t i = 0; i < count && i < top; i++) {
         const struct roof_node_prediction *const n = &model_prediction->node[order[i]];
         const double share = roof_model_share(model_prediction, order[i]);
+        const double expected = roof_model_expected_share(model_prediction, order[i]);
         const size_t dots = chart->dots;
         const struct roof_chart_dot dot = {.node.node.count = n->node.count,
                                            .share = share,
-                                           .expected_share = (double)n->node.count *
-                                                             n->prediction.expected_s /
-                                                             model_prediction->total.expected_s,
-                                           .folded = share < chart->fold_below};
+                                           .expected_share = expected,
+                                           .folded =
+                                               share < chart->fold_below &&
+                                               !(chart->expected && expected >= chart->fold_below)};
         TRY(add_dot(chart, &n->prediction, &dot, n->node.name, group, error));
         left_out += chart->dots == dots ? share : 0;
     }

@@ -68,8 +68,8 @@ struct roof_chart {
     bool expected; /**< dots without a measured time are joined to their expected one */
     bool chosen;   /**< the ceilings were selected */
     bool joined;   /**< the reached rates of a group are joined: a sweep of sizes */
-    /** Operators of a model with a smaller share of its bound are not drawn, but counted in a note;
-     * 0: all are drawn. */
+    /** Operators of a model with a smaller share of its bound, and of its expected time if the
+     * chart shows that, are not drawn, but counted in a note; 0: all are drawn. */
     double fold_below;
     const char *about; /**< scenario and formats of the model, for a note; NULL: none */
     char unfit[ROOF_CHART_NOTE_SIZE]; /**< the first scenario that does not fit its device */
@@ -151,8 +151,11 @@ enum roof_status roof_chart_add_model(struct roof_chart *chart,
                                       const struct roof_model_prediction *model_prediction,
                                       const char *group, size_t top, struct roof_error *error);
 
-/** Tells whether a ceiling is drawn in full: one that a dot runs at, or that was selected, and each
- * of a device without dots. */
+/** Tells whether a device without dots stands beside others, and only its highest ceiling and its
+ * highest one of 16 bits are drawn. */
+bool roof_chart_abridged(const struct roof_chart *chart, size_t roof);
+/** Tells whether a ceiling is drawn in full: one that a dot runs at, or that was selected; of a
+ * device without dots each, unless it is abridged. */
 bool roof_chart_in_use(const struct roof_chart *chart, size_t roof, size_t ceiling);
 
 /** Returns the rate in FLOP/s that a dot reaches below its bound: the measured one, or the expected

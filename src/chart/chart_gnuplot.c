@@ -17,12 +17,13 @@
 #define FONT 13.0
 #define CHARACTER 7.3
 #define LINE 18.0
-#define SMALLEST 9.0 /* the font of a title that would otherwise be too wide */
 #define RIDGE_RADIUS 2.5
 #define LEGEND_RADIUS 5.0
 #define LEGEND_LEFT 8.0 /* from the left of the plot to the middle of the first shape */
 /* The number of points on a line that bends. */
 #define BENT_POINTS 64
+#define TITLE_TOP 24.0
+#define EDGE 8.0        /* free at the right of a line of text */
 #define LEGEND_TOP 52.0 /* from the top of the image to the middle of the first line */
 #define LEGEND_GAP 32.0 /* the width of an item without its text */
 #define PLOT_LEFT 78.0
@@ -340,11 +341,11 @@ static void put_labels(const struct drawing *d)
     for (size_t i = 0; i < l->sides; i++) {
         const struct roof_side *const s = &l->side[i];
         const char *const colour = s->tick ? FAINT : roof_colour(d, s->roof);
+        if (s->label[0] == '\0') { /* nobody could tell what a tick without a name is */
+            continue;
+        }
         if (s->tick) {
             put_line(d, edge - TICK, s->at, edge, s->at, roof_colour(d, s->roof));
-        }
-        if (s->label[0] == '\0') {
-            continue;
         }
         put_label(d, s->label, edge + BESIDE, s->y, "left", FONT - (s->tick ? 2 : 1), colour, 0);
         put_line(d, edge + 2, s->at, edge + BESIDE - 4, s->y, colour);
@@ -389,7 +390,6 @@ static void put_key(char out[ROOF_CHART_NOTE_SIZE], const struct roof_chart *cha
     bool measured = false;
     bool shares = false;
     bool vector = false;
-    bool ticks = false;
     for (size_t i = 0; i < chart->dots; i++) {
         measured = measured || !isnan(chart->dot[i].node.prediction.measured_s);
         shares = shares || !isnan(chart->dot[i].share);
@@ -398,19 +398,17 @@ static void put_key(char out[ROOF_CHART_NOTE_SIZE], const struct roof_chart *cha
         for (size_t i = 0; i < chart->roof[r].ceilings; i++) {
             vector = vector || (chart->roof[r].ceiling[i].unit == ROOF_COMPUTE_VECTOR &&
                                 roof_chart_in_use(chart, r, i));
-            ticks = ticks || !roof_chart_in_use(chart, r, i);
         }
     }
     const bool reached = any_reached(chart);
-    snprintf(out, ROOF_CHART_NOTE_SIZE, "%s%s%s%s%s",
+    snprintf(out, ROOF_CHART_NOTE_SIZE, "%s%s%s%s",
              shares ? "area and percent: share of the time; " : "",
              reached ? "dot: bound; tick: " : "",
              !reached          ? ""
              : !measured       ? (shares ? "expected; " : "expected, percent of the bound; ")
              : chart->expected ? "measured or expected, percent of the bound; "
                                : "measured, percent of the bound; ",
-             vector ? "dashed: vector unit; " : "",
-             ticks && chart->roofs > 1 ? "ticks at the right: other formats; " : "");
+             vector ? "dashed: vector unit; " : "");
     const size_t length = strlen(out);
     out[length < 2 ? 0 : length - 2] = '\0';
 }
@@ -473,12 +471,10 @@ static void put_item(const struct drawing *d, const struct legend *legend, size_
     }
 }
 
-/* Returns the font size at which a text fits the image, if that is legible. */
-static double fitting(const struct drawing *d, const char *text, double size)
+/* Lays out the title of an image of some width. */
+static struct roof_script_title title_of(const struct roof_chart *chart, double width)
 {
-    const double width = CHARACTER / FONT * (double)roof_text_width(text);
-    const double most = (d->layout->canvas.width - PLOT_LEFT) / fmax(width, 1);
-    return fmax(fmin(size, most), SMALLEST);
+    return roof_script_title(chart->title, width - PLOT_LEFT - EDGE, FONT + 4, FONT);
 }
 
 /* Writes which model does not fit, centred at a height; returns whether there is one. */
@@ -488,7 +484,9 @@ static bool put_warning(const struct drawing *d, double y)
     roof_chart_note(&note, d->chart, ROOF_NOTE_UNFIT);
     const bool some = note.length > 0 && !note.failed;
     if (some) {
-        put_label(d, note.data, PLOT_LEFT, y, "left", fitting(d, note.data, FONT), WARNING, 0);
+        put_label(d, note.data, PLOT_LEFT, y, "left",
+                  roof_script_fitting(note.data, d->layout->canvas.width - PLOT_LEFT - EDGE, FONT),
+                  WARNING, 0);
     }
     d->out->failed |= note.failed;
     roof_text_free(&note);
@@ -536,13 +534,15 @@ static void put_around(const struct drawing *d, const struct legend *legend, siz
 {
     const struct roof_canvas *const canvas = &d->layout->canvas;
     struct roof_text scratch = ROOF_TEXT_INIT;
-    if (d->chart->title[0] != '\0') {
-        put_label(d, d->chart->title, canvas->plot.left, 24, "left",
-                  fitting(d, d->chart->title, FONT + 4), "#000000", 0);
+    const struct roof_script_title title = title_of(d->chart, canvas->width);
+    for (size_t i = 0; i < title.lines; i++) {
+        put_label(d, title.line[i], canvas->plot.left, TITLE_TOP + LINE * (double)i, "left",
+                  title.font, "#000000", 0);
     }
-    const bool warned = put_warning(d, LEGEND_TOP - 3);
+    const double under = LEGEND_TOP + (title.lines > 1 ? LINE : 0);
+    const bool warned = put_warning(d, under - 3);
     for (size_t i = 0; i < legend->items; i++) {
-        put_item(d, legend, i, LEGEND_TOP + (warned ? LINE : 0));
+        put_item(d, legend, i, under + (warned ? LINE : 0));
     }
     (void)lay_notes(&scratch, d->chart, canvas->width, d,
                     canvas->height - 14 - LINE * ((double)notes - 1));
@@ -556,15 +556,9 @@ static void put_zones(const struct drawing *d)
 {
     const struct roof_chart_layout *const l = d->layout;
     const struct roof_box *const plot = &l->canvas.plot;
-    double low = HUGE_VAL;
-    double high = 0;
-    for (size_t i = 0; i < l->sides; i++) {
-        if (l->side[i].used) {
-            low = fmin(low, l->side[i].from);
-            high = fmax(high, l->side[i].from);
-        }
-    }
-    if (d->chart->roofs != 1) {
+    double low;
+    double high;
+    if (d->chart->roofs != 1 || !roof_chart_zones(&low, &high, l)) {
         return;
     }
     const struct {
@@ -579,7 +573,7 @@ static void put_zones(const struct drawing *d)
         put_place(d, zones[i].right, plot->bottom);
         roof_text_printf(d->out, " behind fillcolor rgb '%s' fillstyle solid noborder\n",
                          zones[i].colour);
-        const double width = (double)roof_text_width(zones[i].name) * l->canvas.char_width;
+        const double width = roof_script_text_width(zones[i].name, FONT - 2);
         if (width < zones[i].right - zones[i].left) {
             put_label(d, zones[i].name, (zones[i].left + zones[i].right) / 2,
                       plot->bottom - LINE * 0.6, "center", FONT - 2, FAINT, 0);
@@ -640,7 +634,8 @@ enum roof_status roof_chart_gnuplot(struct roof_text *out, const struct roof_cha
     if (!counted) {
         return roof_no_memory(error);
     }
-    const double top = LEGEND_TOP - 6 + (double)(legend.lines + (chart->unfits > 0 ? 1 : 0)) * LINE;
+    const size_t above = legend.lines + (chart->unfits > 0) + (title_of(chart, width).lines > 1);
+    const double top = LEGEND_TOP - 6 + (double)above * LINE;
     const double bottom = height - PLOT_BOTTOM - LINE * (double)notes;
     if (bottom - top < HEIGHT_SHARE * height) {
         return roof_error_set(error, ROOF_USAGE,
@@ -656,7 +651,7 @@ enum roof_status roof_chart_gnuplot(struct roof_text *out, const struct roof_cha
                                        .line_height = LINE,
                                        .radius_min = 3,
                                        .radius_max = 16,
-                                       .side_share = 0.32,
+                                       .side_share = 0.34,
                                        .leaders = true,
                                        .shares = true};
     const enum roof_status status = roof_chart_lay_out(&layout, chart, &canvas, 4, error);

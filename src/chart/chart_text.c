@@ -161,6 +161,38 @@ static size_t mark_colour(const struct roof_chart *chart, size_t group, size_t r
     return chart->roofs > 1 ? roof_colour(chart, roof) : group + 1;
 }
 
+/* Names a zone of intensities in the row above the axis, if that is free. */
+static void name_zone(const struct roof_page *page, const char *name, double left, double right,
+                      double row)
+{
+    const size_t length = strlen(name);
+    const double from = floor((left + right - (double)length) / 2);
+    if (from < left || from + (double)length > right) {
+        return;
+    }
+    for (size_t i = 0; i < length + 2; i++) { /* with a cell before and after it */
+        const uint32_t *const cell = roof_page_cell(page, from - 1 + (double)i, row);
+        if (cell == NULL || *cell != 0) {
+            return;
+        }
+    }
+    roof_page_write(page, from, row, name);
+}
+
+/* Names the memory-bound and compute-bound intensities of a single device. */
+static void name_zones(struct roof_page *page, const struct roof_chart *chart,
+                       const struct roof_chart_layout *l)
+{
+    double low;
+    double high;
+    roof_page_colour(page, 0);
+    if (chart->roofs == 1 && roof_chart_zones(&low, &high, l)) {
+        const struct roof_box *const plot = &l->canvas.plot;
+        name_zone(page, "memory bound", plot->left, roof_chart_x(l, low), plot->bottom - 1);
+        name_zone(page, "compute bound", roof_chart_x(l, high), plot->right, plot->bottom - 1);
+    }
+}
+
 static void draw(struct roof_page *page, const struct roof_chart *chart,
                  const struct roof_chart_layout *l)
 {
@@ -172,9 +204,9 @@ static void draw(struct roof_page *page, const struct roof_chart *chart,
     for (size_t i = 0; i < l->sides; i++) {
         const struct roof_side *const s = &l->side[i];
         roof_page_colour(page, roof_colour(chart, s->roof));
-        if (s->tick) {
+        if (s->tick && s->label[0] != '\0') { /* a tick needs a name */
             ink_tick(page, l->canvas.plot.right, s->at);
-        } else {
+        } else if (!s->tick) {
             draw_side(page, l, s);
         }
         roof_page_write(page, l->canvas.plot.right + 1, s->y, s->label);
@@ -198,6 +230,7 @@ static void draw(struct roof_page *page, const struct roof_chart *chart,
             draw_mark(page, m->x, m->reached_y, reached_of(l, i));
         }
     }
+    name_zones(page, chart, l);
 }
 
 /* The format of the legend, whose numbers are aligned at their decimal points. */
@@ -214,12 +247,6 @@ struct look {
     bool attained; /* the rate of the bound */
     struct roof_page *page;
 };
-
-/* Returns the decimals, at most four, that give the smallest of some numbers three digits. */
-static int decimals_for(double least)
-{
-    return least >= 100 ? 0 : least < 0.1 ? 4 : 2 - (int)floor(log10(least));
-}
 
 static struct look look_of(const struct roof_chart *chart, struct roof_page *page)
 {
@@ -239,8 +266,8 @@ static struct look look_of(const struct roof_chart *chart, struct roof_page *pag
             look.expected = look.expected || (!isnan(reached) && isnan(p->measured_s));
         }
     }
-    look.intensity = decimals_for(intensity);
-    look.rate = decimals_for(roof_to_unit(rate, ROOF_UNIT_TFLOPS));
+    look.intensity = roof_page_decimals(intensity);
+    look.rate = roof_page_decimals(roof_to_unit(rate, ROOF_UNIT_TFLOPS));
     return look;
 }
 
@@ -309,6 +336,12 @@ static void put_row(struct roof_text *out, const struct roof_chart *chart, size_
     roof_text_put(out, "\n");
 }
 
+/* Returns the width of lines below the plot: that of a page, or of a narrower chart. */
+static size_t line_width(const struct roof_chart_layout *l)
+{
+    return l->canvas.width < ROOF_PAGE_WIDTH ? (size_t)l->canvas.width : ROOF_PAGE_WIDTH;
+}
+
 /* Headings begin this many columns before the names; long headings do not widen columns. */
 #define HEADING_LEFT 5
 #define HEADING_MOST 40
@@ -316,51 +349,104 @@ static void put_row(struct roof_text *out, const struct roof_chart *chart, size_
 /* The columns beside the name of a ceiling. */
 #define CEILING_NUMBERS 24
 
-/* Writes the ceilings in use with all formats and numbers, if labels beside the plot are
- * incomplete. */
-static void put_ceilings(struct roof_text *out, const struct roof_chart *chart,
-                         const struct roof_chart_layout *l)
+/* Writes a row of the table of ceilings: a name, TFLOPS, and unless it is NAN the ridge point. A
+ * name that is wider than its column continues below. */
+static void put_ceiling(struct roof_text *out, const char *name, size_t widest, double flops_per_s,
+                        double ridge)
 {
-    size_t widest = 0;
-    struct roof_text name = ROOF_TEXT_INIT;
-    for (int pass = 0; pass < 2 && l->shortened; pass++) {
-        if (pass == 1) {
-            roof_text_put(out, "\nceilings");
-            roof_text_fill(out, ' ', widest > 6 ? widest - 6 : 0);
-            roof_text_put(out, "     TFLOPS      ridge\n");
-        }
-        for (size_t r = 0; r < chart->roofs; r++) {
-            for (size_t i = 0; i < chart->roof[r].ceilings; i++) {
-                const struct roof_chart_ceiling *const c = &chart->roof[r].ceiling[i];
-                if (!roof_chart_in_use(chart, r, i)) {
-                    continue;
-                }
-                for (int all = 1; all >= 0; all--) {
-                    roof_text_clear(&name);
-                    roof_text_printf(&name, "%s ", chart->roof[r].hardware->id);
-                    roof_chart_put_formats(&name, chart, c, all == 1);
-                    if ((double)name.length + CEILING_NUMBERS <= l->canvas.width) {
-                        break;
-                    }
-                }
-                widest = name.length > widest ? name.length : widest;
-                if (pass == 1) {
-                    roof_text_printf(out, "  %s", name.failed ? "" : name.data);
-                    roof_text_fill(out, ' ', widest - name.length);
-                    roof_text_printf(out, "  %9.1f  %9.1f\n",
-                                     roof_to_unit(c->flops_per_s, ROOF_UNIT_TFLOPS), c->ridge);
-                }
+    size_t length = strlen(name);
+    while (length > widest) {
+        do {
+            length--;
+        } while (length > 0 && name[length] != ' ');
+    }
+    length = length > 0 ? length : strlen(name);
+    roof_text_put(out, "  ");
+    roof_text_add(out, name, length);
+    roof_text_fill(out, ' ', length < widest ? widest - length : 0);
+    roof_text_printf(out, "  %9.1f", roof_to_unit(flops_per_s, ROOF_UNIT_TFLOPS));
+    if (!isnan(ridge)) {
+        roof_text_printf(out, "  %9.1f", ridge);
+    }
+    roof_text_put(out, "\n");
+    if (name[length] != '\0') {
+        const size_t from = out->length;
+        roof_text_printf(out, "    %s\n", name + length + 1);
+        roof_text_fold_at(out, from, 4, widest);
+    }
+}
+
+/* Tells whether the table of ceilings has a ceiling: one in use, or a tick whose label does not
+ * name all its formats. */
+static bool is_listed(const struct roof_chart *chart, const struct roof_chart_layout *l,
+                      size_t roof, size_t ceiling)
+{
+    const double rate = chart->roof[roof].ceiling[ceiling].flops_per_s;
+    bool listed = roof_chart_in_use(chart, roof, ceiling);
+    for (size_t i = 0; i < l->sides && !listed; i++) {
+        const struct roof_side *const s = &l->side[i];
+        listed =
+            s->tick && s->roof == roof && s->lacking > 0 && s->label[0] != '\0' && s->rate == rate;
+    }
+    return listed;
+}
+
+/* Writes the ceilings in use, ticks whose labels lack formats, and the level lines. Returns the
+ * length of the longest name; without `out` it only does that. */
+static size_t put_levels(struct roof_text *out, const struct roof_chart *chart,
+                         const struct roof_chart_layout *l, size_t widest, struct roof_text *name)
+{
+    size_t longest = 6;
+    for (size_t r = 0; r < chart->roofs; r++) {
+        for (size_t i = 0; i < chart->roof[r].ceilings; i++) {
+            const struct roof_chart_ceiling *const c = &chart->roof[r].ceiling[i];
+            if (!is_listed(chart, l, r, i)) {
+                continue;
+            }
+            roof_text_clear(name);
+            roof_text_printf(name, "%s ", chart->roof[r].hardware->id);
+            (void)roof_chart_put_formats(name, chart, c, true);
+            longest = name->length > longest ? name->length : longest;
+            if (out != NULL) {
+                put_ceiling(out, name->failed ? "" : name->data, widest, c->flops_per_s, c->ridge);
             }
         }
     }
-    out->failed |= name.failed;
-    roof_text_free(&name);
+    for (size_t i = 0; i < chart->lines; i++) {
+        const struct roof_chart_line *const line = &chart->line[i];
+        if (line->slope || line->bend > 0) {
+            continue;
+        }
+        roof_text_clear(name);
+        roof_text_printf(name, "%s%s%s",
+                         line->roof < chart->roofs ? chart->roof[line->roof].hardware->id : "",
+                         line->roof < chart->roofs ? " " : "", line->name);
+        longest = name->length > longest ? name->length : longest;
+        if (out != NULL) {
+            put_ceiling(out, name->failed ? "" : name->data, widest, line->rate, ROOF_UNKNOWN);
+        }
+    }
+    return longest;
 }
 
-/* Returns the width of lines below the plot: that of a page, or of a narrower chart. */
-static size_t line_width(const struct roof_chart_layout *l)
+/* Writes the ceilings in use and the level lines with all formats and numbers, if labels beside the
+ * plot are incomplete. */
+static void put_ceilings(struct roof_text *out, const struct roof_chart *chart,
+                         const struct roof_chart_layout *l)
 {
-    return l->canvas.width < ROOF_PAGE_WIDTH ? (size_t)l->canvas.width : ROOF_PAGE_WIDTH;
+    if (!l->shortened) {
+        return;
+    }
+    struct roof_text name = ROOF_TEXT_INIT;
+    const size_t most = line_width(l) - CEILING_NUMBERS;
+    const size_t longest = put_levels(NULL, chart, l, 0, &name);
+    const size_t widest = longest < most ? longest : most;
+    roof_text_put(out, "\nceilings");
+    roof_text_fill(out, ' ', widest - 6);
+    roof_text_put(out, "     TFLOPS      ridge\n");
+    (void)put_levels(out, chart, l, widest, &name);
+    out->failed |= name.failed;
+    roof_text_free(&name);
 }
 
 /* Writes a note as a line, if it applies. */
@@ -599,6 +685,27 @@ static void put_roof(struct roof_text *out, const struct roof_chart_roof *roof)
     roof_text_put(out, "\n    ]}");
 }
 
+/* Writes the notes on what the points are; others describe what an image does not draw. */
+static void put_notes_json(struct roof_text *out, const struct roof_chart *chart)
+{
+    static const enum roof_chart_note notes[] = {ROOF_NOTE_UNFIT, ROOF_NOTE_ABOUT,
+                                                 ROOF_NOTE_LEFT_OUT, ROOF_NOTE_UNKNOWN};
+    struct roof_text note = ROOF_TEXT_INIT;
+    bool any = false;
+    for (size_t i = 0; i < COUNT(notes); i++) {
+        roof_text_clear(&note);
+        roof_chart_note(&note, chart, notes[i]);
+        if (note.length > 0 && !note.failed) {
+            roof_text_put(out, any ? ", " : ",\n  \"notes\": [");
+            roof_json_quote(out, note.data);
+            any = true;
+        }
+    }
+    roof_text_put(out, any ? "]" : "");
+    out->failed |= note.failed;
+    roof_text_free(&note);
+}
+
 void roof_chart_json(struct roof_text *out, const struct roof_chart *chart)
 {
     struct roof_table table;
@@ -642,5 +749,6 @@ void roof_chart_json(struct roof_text *out, const struct roof_chart *chart)
         roof_text_put(out, "}");
     }
     roof_text_put(out, chart->dots == 0 ? "]" : "\n  ]");
+    put_notes_json(out, chart);
     roof_text_printf(out, ",\n  \"left_out\": %zu\n}\n", chart->left_out);
 }

@@ -233,15 +233,34 @@ enum roof_status roof_curves_finish(struct roof_curves *curves, struct roof_erro
 
 /* --- words --------------------------------------------------------------------------------- */
 
-void roof_curves_note(struct roof_text *out, const struct roof_curves *curves)
+/* The notes below a chart. */
+enum note { NOTE_ABOUT, NOTE_UNFIT, NOTE_KEY, NOTE_COUNT };
+
+/* Writes a note, or nothing if it does not apply. */
+static void put_note(struct roof_text *out, const struct roof_curves *curves, enum note note)
 {
-    if (curves->unfit > 0) {
-        roof_text_printf(out, "%zu point%s not fit the memory of the device and %s not drawn",
-                         curves->unfit, curves->unfit == 1 ? " does" : "s do",
-                         curves->unfit == 1 ? "is" : "are");
+    if (note == NOTE_ABOUT) {
+        roof_text_put(out, curves->about == NULL ? "" : curves->about);
+    } else if (note == NOTE_KEY) {
+        roof_text_put(out, curves->key);
+    } else if (curves->unfit > 0) {
+        roof_text_put(out, "not drawn, because the memory is too small: ");
+        if (curves->unfit_names[0] != '\0') {
+            roof_text_put(out, curves->unfit_names);
+        } else {
+            roof_text_printf(out, "%zu point%s", curves->unfit, curves->unfit == 1 ? "" : "s");
+        }
     }
-    if (curves->key[0] != '\0') {
-        roof_text_printf(out, "%s%s", curves->unfit > 0 ? "; " : "", curves->key);
+}
+
+void roof_curves_notes(struct roof_text *out, const struct roof_curves *curves, size_t indent,
+                       size_t columns)
+{
+    for (int note = 0; note < NOTE_COUNT; note++) {
+        const size_t from = out->length;
+        put_note(out, curves, (enum note)note);
+        roof_text_put(out, out->length > from ? "\n" : "");
+        roof_text_fold_at(out, from, indent, columns);
     }
 }
 
@@ -271,14 +290,16 @@ void roof_curves_summary(struct roof_text *out, const struct roof_curves *curves
         roof_text_printf(out, " %s: %s.", curves->limit[i].name,
                          roof_format_short(low, curves->limit[i].y));
     }
-    const size_t length = out->length;
-    roof_text_put(out, " ");
-    roof_curves_note(out, curves);
-    if (out->length == length + 1) {
-        out->data[--out->length] = '\0';
-    } else {
-        roof_text_put(out, ".");
+    struct roof_text note = ROOF_TEXT_INIT;
+    for (int k = 0; k < NOTE_COUNT; k++) {
+        roof_text_clear(&note);
+        put_note(&note, curves, (enum note)k);
+        if (!note.failed && note.length > 0) {
+            roof_text_printf(out, " %s.", note.data);
+        }
     }
+    out->failed |= note.failed;
+    roof_text_free(&note);
 }
 
 /* --- JSON ---------------------------------------------------------------------------------- */
@@ -314,6 +335,25 @@ static void put_points(struct roof_text *out, const struct roof_curves *curves, 
     }
 }
 
+/* Writes the notes as a list, or nothing without notes. */
+static void put_notes(struct roof_text *out, const struct roof_curves *curves)
+{
+    struct roof_text note = ROOF_TEXT_INIT;
+    bool any = false;
+    for (int k = 0; k < NOTE_COUNT; k++) {
+        roof_text_clear(&note);
+        put_note(&note, curves, (enum note)k);
+        if (!note.failed && note.length > 0) {
+            roof_text_put(out, any ? ", " : ",\n  \"notes\": [");
+            roof_json_quote(out, note.data);
+            any = true;
+        }
+    }
+    roof_text_put(out, any ? "]" : "");
+    out->failed |= note.failed;
+    roof_text_free(&note);
+}
+
 void roof_curves_json(struct roof_text *out, const struct roof_curves *curves)
 {
     roof_text_put(out, "{\n  \"schema\": \"roofline/curves/1\",\n  \"title\": ");
@@ -329,5 +369,7 @@ void roof_curves_json(struct roof_text *out, const struct roof_curves *curves)
         put_points(out, curves, c);
         roof_text_put(out, "\n    ]}");
     }
-    roof_text_printf(out, "\n  ],\n  \"left_out\": %zu\n}\n", curves->unfit);
+    roof_text_put(out, "\n  ]");
+    put_notes(out, curves);
+    roof_text_printf(out, ",\n  \"left_out\": %zu\n}\n", curves->unfit);
 }

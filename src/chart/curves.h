@@ -60,9 +60,11 @@ struct roof_curves {
     size_t points;
     size_t room;
     char key[ROOF_CHART_NOTE_SIZE]; /**< the meaning of labels; "": they need no explanation */
+    const char *about;              /**< scenario and formats of the models; NULL: none */
     size_t unfit; /**< number of points that are left out because the model does not fit */
-    bool dense;   /**< for many points: lines without marks, no table, and zeros are drawn */
-    bool front;   /**< more is better on both axes: a Pareto chart */
+    char unfit_names[ROOF_CHART_NOTE_SIZE]; /**< "h100-sxm batch 256"; "": not known */
+    bool dense; /**< for many points: lines without marks, no table, and zeros are drawn */
+    bool front; /**< more is better on both axes: a Pareto chart */
 };
 
 void roof_curves_init(struct roof_curves *curves);
@@ -92,9 +94,10 @@ double roof_curve_place(const struct roof_curve_axis *axis, double value);
 /** Returns the number of a curve, or of the curve whose lower bound it is, not counting bounds. */
 size_t roof_curve_number(const struct roof_curves *curves, size_t curve);
 
-/** Writes notes on points that are not drawn, and the meaning of labels; nothing if there are none.
- */
-void roof_curves_note(struct roof_text *out, const struct roof_curves *curves);
+/** Writes lines below the chart: what it is about, points that are not drawn, and the meaning of
+ * labels. They are folded at a number of columns, with an indent. */
+void roof_curves_notes(struct roof_text *out, const struct roof_curves *curves, size_t indent,
+                       size_t columns);
 
 /** Each draws a finished chart, like roof_chart_text, roof_chart_gnuplot and roof_chart_json. */
 enum roof_status roof_curves_text(struct roof_text *out, const struct roof_curves *curves,

@@ -2,6 +2,7 @@
 /* Writes gnuplot scripts that draw curves: a block of data for each, and labels in free places. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "chart/curves.h"
@@ -45,6 +46,7 @@ struct drawing {
     enum roof_chart_image image;
     double width, height; /* of the layout */
     double scale;         /* pixels of the image per pixel of the layout */
+    double legend_top;    /* middle of the first line of the legend */
     struct box plot;
     struct box taken[LABELS_MAX]; /* boxes of labels */
     size_t labels;
@@ -105,6 +107,11 @@ static double y_of(const struct drawing *d, double y)
     return d->plot.bottom - roof_curve_place(&d->curves->y, y) * (d->plot.bottom - d->plot.top);
 }
 
+static struct roof_script_title title_of(const struct drawing *d)
+{
+    return roof_script_title(d->curves->title, d->width - LEFT - 8, FONT + 4, FONT);
+}
+
 /* --- the legend ---------------------------------------------------------------------------- */
 
 /* The rows and the width of a legend during layout. */
@@ -124,7 +131,7 @@ static void put_item(const struct drawing *d, struct legend *legend, const char 
         legend->row++;
     }
     if (legend->drawn) {
-        const double y = LEGEND_TOP + LINE * (double)legend->row;
+        const double y = d->legend_top + LINE * (double)legend->row;
         put_line(d, legend->x, legend->x + SWATCH, y, style, colour);
         if (shape > 0) {
             roof_text_put(d->out, "set label '' at ");
@@ -354,17 +361,38 @@ static void put_plot(const struct drawing *d)
     roof_text_put(d->out, "  NaN notitle\n");
 }
 
+/* Lays out the lines below the plot. Returns their number. */
+static size_t lay_notes(struct roof_text *out, const struct roof_curves *curves, double width)
+{
+    size_t lines = 0;
+    roof_curves_notes(out, curves, 0, (size_t)((width - LEFT) / (CHARACTER / FONT * SMALL)));
+    for (size_t i = 0; i < out->length; i++) {
+        lines += out->data[i] == '\n';
+    }
+    return lines;
+}
+
+static void put_notes(const struct drawing *d, struct roof_text *notes, size_t lines)
+{
+    char *line = notes->failed ? NULL : notes->data;
+    for (size_t i = 0; i < lines && line != NULL; i++) {
+        char *const end = strchr(line, '\n');
+        *end = '\0';
+        put_label(d, line, LEFT, d->height - 10 - LINE * (double)(lines - 1 - i), "left", SMALL,
+                  "606060");
+        line = end + 1;
+    }
+    d->out->failed |= notes->failed;
+}
+
 static void put_around(const struct drawing *d)
 {
-    struct roof_text note = ROOF_TEXT_INIT;
-    put_label(d, d->curves->title, LEFT, TITLE_TOP, "left", FONT + 4, "202020");
-    (void)put_legend(d, true);
-    roof_curves_note(&note, d->curves);
-    if (note.length > 0) {
-        put_label(d, note.data, LEFT, d->height - 10, "left", FONT - 2, "606060");
+    const struct roof_script_title title = title_of(d);
+    for (size_t i = 0; i < title.lines; i++) {
+        put_label(d, title.line[i], LEFT, TITLE_TOP + LINE * (double)i, "left", title.font,
+                  "202020");
     }
-    d->out->failed |= note.failed;
-    roof_text_free(&note);
+    (void)put_legend(d, true);
 }
 
 enum roof_status roof_curves_gnuplot(struct roof_text *out, const struct roof_curves *curves,
@@ -385,10 +413,13 @@ enum roof_status roof_curves_gnuplot(struct roof_text *out, const struct roof_cu
     const double width = d->width;
     const double height = d->height;
     const double legend = LINE * (double)put_legend(d, false);
-    const double bottom =
-        height - BOTTOM - (curves->unfit > 0 || curves->key[0] != '\0' ? LINE : 0);
-    d->plot = (struct box){LEFT, LEGEND_TOP + legend + 4, width - RIGHT, bottom};
+    struct roof_text notes = ROOF_TEXT_INIT;
+    const size_t lines = lay_notes(&notes, curves, width);
+    const double bottom = height - BOTTOM - LINE * (double)lines;
+    d->legend_top = LEGEND_TOP + (title_of(d).lines > 1 ? LINE : 0);
+    d->plot = (struct box){LEFT, d->legend_top + legend + 4, width - RIGHT, bottom};
     if (bottom - d->plot.top < HEIGHT_SHARE * height) {
+        roof_text_free(&notes);
         free(d);
         return roof_error_set(error, ROOF_USAGE,
                               "an image of %dx%d is too small for the names of %zu curves: give it "
@@ -404,6 +435,8 @@ enum roof_status roof_curves_gnuplot(struct roof_text *out, const struct roof_cu
     }
     put_labels(d);
     put_around(d);
+    put_notes(d, &notes, lines);
+    roof_text_free(&notes);
     put_plot(d);
     free(d);
     return ROOF_OK;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Draws curves in characters: letters at the points, lines between them, tables below. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@
 /* The tables below a chart. */
 #define TABLE_FIRST 10
 #define TABLE_COLUMN 10
+#define FRONT_COLUMN 12
 
 struct drawing {
     struct roof_text *out;
@@ -164,10 +166,38 @@ static void put_cell(struct roof_text *out, const char *text, size_t width)
     roof_text_put(out, text);
 }
 
-static void put_number(struct roof_text *out, double value, size_t width)
+static void put_number(struct roof_text *out, double value, int decimals, size_t width)
 {
     char text[ROOF_QUANTITY_SIZE];
-    put_cell(out, isnan(value) ? "-" : roof_format_short(text, value), width);
+    (void)snprintf(text, sizeof text, "%.*f", decimals, value);
+    put_cell(out, isnan(value) ? "-" : text, width);
+}
+
+/* Returns the decimals of all values of x, so that each is exact, or has three decimals. */
+static int x_decimals(const struct roof_curves *curves)
+{
+    int decimals = 0;
+    for (size_t i = 0; i < curves->points; i++) {
+        double shown = curves->point[i].x * pow(10, decimals);
+        while (decimals < 3 && fabs(shown - round(shown)) > 1e-6 * shown) {
+            shown *= 10;
+            decimals++;
+        }
+    }
+    return decimals;
+}
+
+/* Returns the decimals of one axis of the drawn points of a curve, or of all curves. */
+static int decimals_of(const struct roof_curves *curves, size_t curve, bool x)
+{
+    double least = HUGE_VAL;
+    for (size_t i = 0; i < curves->points; i++) {
+        const struct roof_curve_point *const point = &curves->point[i];
+        if (!point->behind && (curve == curves->curves || point->curve == curve)) {
+            least = fmin(least, x ? point->x : point->y);
+        }
+    }
+    return roof_page_decimals(least);
 }
 
 /* Returns the value of a curve at x; NAN: there is none. */
@@ -211,11 +241,12 @@ static void put_table(const struct drawing *d)
 {
     const struct roof_curves *const curves = d->curves;
     const size_t side = (d->page.columns - TABLE_FIRST) / TABLE_COLUMN;
+    const int decimals = x_decimals(curves);
     char name[] = "A bound";
     for (size_t first = 0; first < curves->curves; first += side) {
         const size_t end = first + side < curves->curves ? first + side : curves->curves;
-        roof_text_put(d->out, "\n");
-        put_cell(d->out, "", TABLE_FIRST);
+        roof_text_printf(d->out, "\n%s\n", curves->y.name);
+        put_cell(d->out, strlen(curves->x.name) < TABLE_FIRST ? curves->x.name : "", TABLE_FIRST);
         for (size_t c = first; c < end; c++) {
             name[0] = letter_of(curves, c);
             name[1] = is_bound(curves, c) ? ' ' : '\0';
@@ -224,9 +255,10 @@ static void put_table(const struct drawing *d)
         roof_text_put(d->out, "\n");
         double x = next_x(curves, 0);
         while (isfinite(x)) {
-            put_number(d->out, x, TABLE_FIRST);
+            put_number(d->out, x, decimals, TABLE_FIRST);
             for (size_t c = first; c < end; c++) {
-                put_number(d->out, value_at(curves, c, x), TABLE_COLUMN);
+                put_number(d->out, value_at(curves, c, x), decimals_of(curves, c, false),
+                           TABLE_COLUMN);
             }
             roof_text_put(d->out, "\n");
             x = next_x(curves, x);
@@ -234,29 +266,57 @@ static void put_table(const struct drawing *d)
     }
 }
 
+/* Writes the names of the axes in two lines above the columns of a front, broken at their first
+ * blank, beside the name of its curve. */
+static void put_front_head(const struct drawing *d, size_t curve, size_t widest)
+{
+    const struct roof_curves *const curves = d->curves;
+    const char *const axis[] = {curves->x.name, curves->y.name};
+    const char *const name = curves->curve[curve].name;
+    const size_t width = roof_text_width(name);
+    roof_text_printf(d->out, "\n  %c  %s", letter_of(curves, curve), name);
+    if (width > widest) {
+        roof_text_put(d->out, "\n     ");
+    }
+    roof_text_fill(d->out, ' ', width > widest ? widest : widest - width);
+    for (int line = 0; line < 2; line++) {
+        for (size_t i = 0; i < COUNT(axis); i++) {
+            char part[ROOF_CHART_NAME_SIZE];
+            const size_t first = strcspn(axis[i], " ");
+            const char *const rest = axis[i][first] == '\0' ? "" : axis[i] + first + 1;
+            (void)snprintf(part, sizeof part, "%.*s", line == 0 ? (int)first : (int)sizeof part,
+                           line == 0 ? axis[i] : rest);
+            put_cell(d->out, part, FRONT_COLUMN);
+        }
+        roof_text_put(d->out, "\n");
+        roof_text_fill(d->out, ' ', line == 0 ? widest + 5 : 0);
+    }
+}
+
 /* Writes the points on the front of each curve. */
 static void put_fronts(const struct drawing *d)
 {
     const struct roof_curves *const curves = d->curves;
+    const int x_digits = decimals_of(curves, curves->curves, true);
+    const int y_digits = decimals_of(curves, curves->curves, false);
     size_t widest = 0;
     for (size_t i = 0; i < curves->points; i++) {
         const size_t width = roof_text_width(curves->point[i].label);
         widest = curves->point[i].behind || width < widest ? widest : width;
     }
     for (size_t c = 0; c < curves->curves; c++) {
-        roof_text_printf(d->out, "\n  %c  %s\n", letter_of(curves, c), curves->curve[c].name);
+        put_front_head(d, c, widest);
         for (size_t i = curves->points; i-- > 0;) {
             const struct roof_curve_point *const point = &curves->point[i];
             if (point->curve == c && !point->behind) {
                 roof_text_printf(d->out, "     %s", point->label);
                 roof_text_fill(d->out, ' ', widest - roof_text_width(point->label));
-                put_number(d->out, point->x, TABLE_COLUMN);
-                put_number(d->out, point->y, TABLE_COLUMN);
+                put_number(d->out, point->x, x_digits, FRONT_COLUMN);
+                put_number(d->out, point->y, y_digits, FRONT_COLUMN);
                 roof_text_put(d->out, "\n");
             }
         }
     }
-    roof_text_printf(d->out, "\nFirst column: %s; second: %s.\n", curves->x.name, curves->y.name);
 }
 
 static void put_chart(struct drawing *d)
@@ -278,10 +338,13 @@ static void put_chart(struct drawing *d)
             put_table(d);
         }
     }
+    roof_text_put(d->out, "\n");
     const size_t length = d->out->length;
-    roof_curves_note(d->out, curves);
-    roof_text_put(d->out, d->out->length > length ? ".\n" : "");
-    roof_text_fold(d->out, length, 2);
+    roof_curves_notes(d->out, curves, 2,
+                      d->page.columns < ROOF_PAGE_WIDTH ? d->page.columns : ROOF_PAGE_WIDTH);
+    if (d->out->length == length && !d->out->failed) { /* there are none */
+        d->out->data[--d->out->length] = '\0';
+    }
 }
 
 enum roof_status roof_curves_text(struct roof_text *out, const struct roof_curves *curves,

@@ -2,6 +2,7 @@
 /* Places the labels of marks and slopes: clear of marks and other labels, close, and over few
  * lines. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -9,10 +10,16 @@
 
 /* The most marks with labels, because more would not be legible. */
 #define LABELS_MAX 80
-/* With more marks, those with a smaller share of the time have no labels, and only the first
- * distances are tried, because long leaders would cross each other. */
+/* With more marks, those with a smaller share of the time have no labels; with more labels, only
+ * the first distances are tried, because long leaders would cross each other. */
 #define CROWDED 24
 #define CROWDED_SHARE 0.05
+#define SMALL_WIDTH 900.0 /* narrower images, in pixels, label as few marks */
+/* The distance in pixels within which marks of several devices seem to be in one column. */
+#define SAME_X 10.0
+#define AXIS_CLEAR 8.0  /* the least distance in pixels from the left axis to a slope's label */
+#define CROSSED 0.7     /* the cost of a line that a leader crosses */
+#define UNLABELLED 20.0 /* the cost of a mark without a label */
 #define CROWDED_DISTANCES 7
 #define DIRECTIONS 24
 /* The distance in pixels within which a label seems to belong to a mark. */
@@ -27,6 +34,12 @@
 #define BENT_PIECES 16
 /* The distances to try between a mark and its label, in heights of a line. */
 static const double distances[] = {0.3, 0.9, 1.6, 2.4, 3.4, 4.6, 6, 8, 10.5, 13, 16};
+
+/* Tells whether an image has no room for the labels of all marks. */
+static bool is_crowded(const struct roof_chart_layout *out)
+{
+    return out->marks > CROWDED || out->canvas.width < SMALL_WIDTH;
+}
 
 static bool overlap(const struct roof_box *a, const struct roof_box *b)
 {
@@ -170,6 +183,19 @@ static int hides_joins(const struct roof_chart_layout *out, const struct roof_bo
     return sum;
 }
 
+/* Counts the lines between the reached rates of a group that a box would hide. */
+static int hides_paths(const struct roof_chart_layout *out, const struct roof_box *box)
+{
+    int sum = 0;
+    for (size_t i = 1; i < out->marks && out->joined; i++) {
+        const struct roof_mark *const a = &out->mark[i - 1];
+        const struct roof_mark *const b = &out->mark[i];
+        sum += a->group == b->group && a->roof == b->roof && !isnan(a->reached_y) &&
+               !isnan(b->reached_y) && crosses(a->x, a->reached_y, b->x, b->reached_y, box);
+    }
+    return sum;
+}
+
 /* Tells whether a box would hide a part of a ceiling or line; one that bends is approximated by
  * pieces. */
 static bool hides_side(const struct roof_chart_layout *out, const struct roof_side *side,
@@ -202,6 +228,20 @@ struct roof_leader roof_leader_to(const struct roof_mark *mark, const struct roo
         fmin(fmax(y, box->top + LEADER_INSIDE), box->bottom - LEADER_INSIDE)};
 }
 
+/* Tells whether a box would lie on the leader of a placed label. */
+static bool hides_leader(const struct roof_chart_layout *out, const struct roof_box *box)
+{
+    bool hides = false;
+    for (size_t i = 0; i < out->marks && !hides; i++) {
+        const struct roof_mark *const mark = &out->mark[i];
+        if (mark->labelled && mark->leader) {
+            const struct roof_leader leader = roof_leader_to(mark, &mark->box);
+            hides = leads_through(&leader, box);
+        }
+    }
+    return hides;
+}
+
 /* Counts the ridge points that a box or a leader nearly touches, and that the label would seem to
  * belong to. */
 static int touches_ridges(const struct roof_chart_layout *out, const struct roof_box *box,
@@ -229,12 +269,42 @@ static bool runs_along(const struct roof_chart_layout *out, const struct roof_le
     return along;
 }
 
+/* Counts the ceilings, lines and slopes that a leader crosses, apart from that of its mark. */
+static int crosses_lines(const struct roof_chart_layout *out, const struct roof_leader *leader)
+{
+    const double x[] = {leader->x0, leader->x1};
+    const double y[] = {leader->y0, leader->y1};
+    int count = 0;
+    for (size_t i = 0; i < out->sides; i++) {
+        const struct roof_side *const side = &out->side[i];
+        const double off = side->at - y[0];
+        count += !side->tick && side->bend == 0 && fabs(off) > 1 && off * (side->at - y[1]) < 0 &&
+                 fmin(x[0], x[1]) > roof_chart_x(out, side->from);
+    }
+    for (size_t i = 0; i < out->slopes; i++) {
+        const struct roof_slope *const slope = &out->slope[i];
+        const double steep = (out->canvas.plot.bottom - out->canvas.plot.top) /
+                             log(out->y_max / out->y_min) * log(out->x_max / out->x_min) /
+                             (out->canvas.plot.right - out->canvas.plot.left);
+        const double from = roof_chart_y(out, slope->rate * out->x_min);
+        double off[2];
+        for (int k = 0; k < 2; k++) {
+            off[k] = from - steep * (x[k] - out->canvas.plot.left) - y[k];
+        }
+        count += fabs(off[0]) > 1 && off[0] * off[1] < 0 &&
+                 fmax(x[0], x[1]) < roof_chart_x(out, slope->to);
+    }
+    return count;
+}
+
 /* Returns the cost of a label's position: the lines of the chart that its box would hide, and the
  * marks and labels that its leader would cross. */
 static double disturbed(const struct roof_chart_layout *out, const struct roof_box *box,
                         const struct roof_leader *leader)
 {
-    double sum = 2 * hides_joins(out, box) + 2 * touches_ridges(out, box, leader);
+    double sum = 3 * hides_joins(out, box) + hides_paths(out, box) +
+                 2 * touches_ridges(out, box, leader) + (hides_leader(out, box) ? 4 : 0) +
+                 CROSSED * crosses_lines(out, leader);
     for (size_t i = 0; i < out->sides; i++) {
         const struct roof_side *const side = &out->side[i];
         sum += !side->tick && hides_side(out, side, box) ? 2 : 0;
@@ -266,13 +336,13 @@ static double disturbed(const struct roof_chart_layout *out, const struct roof_b
     return sum;
 }
 
-/* Finds a position for the label of a mark that is close, free, and over few lines. */
-static void place_label(struct roof_chart_layout *out, struct roof_mark *mark)
+/* Finds a position for the label of a mark that is close, free, and over few lines, among
+ * the first `tried` distances. Returns its cost. */
+static double place_label(struct roof_chart_layout *out, struct roof_mark *mark, size_t tried)
 {
-    const size_t tried = out->marks > CROWDED ? CROWDED_DISTANCES : COUNT(distances);
     const struct roof_canvas *const canvas = &out->canvas;
-    /* An extra character keeps adjacent labels apart. */
-    const double half_width = (double)(roof_text_width(mark->label) + 1) * canvas->char_width / 2;
+    /* Extra characters keep adjacent labels apart. */
+    const double half_width = (double)(roof_text_width(mark->label) + 2) * canvas->char_width / 2;
     const double half_height = canvas->line_height / 2;
     const double x0 = mark->beside ? mark->whisker_x : mark->x;
     const double y0 = mark->beside ? mark->reached_y : mark->y;
@@ -302,12 +372,14 @@ static void place_label(struct roof_chart_layout *out, struct roof_mark *mark)
         }
     }
     mark->labelled = best < HUGE_VAL;
+    return mark->labelled ? best : UNLABELLED;
 }
 
 /* Puts the label of a slope along it: its middle is at a fraction of the slope's length, with an
- * offset of `beside`. Returns false if marks or other labels are in the way. */
+ * offset of `beside`. Returns false if marks or other labels are in the way, or, with `clear`, a
+ * leader or a path. */
 static bool put_along(struct roof_chart_layout *out, struct roof_slope *slope, double at,
-                      double beside)
+                      double beside, bool clear)
 {
     const double x0 = roof_chart_x(out, out->x_min);
     const double y0 = roof_chart_y(out, slope->rate * out->x_min);
@@ -327,7 +399,10 @@ static bool put_along(struct roof_chart_layout *out, struct roof_slope *slope, d
         const double off = text * (((double)i + 0.5) / (double)pieces - 0.5);
         slope->box[i] = around(slope->x + along_x * off, slope->y + along_y * off,
                                text / (double)pieces / 2, out->canvas.line_height / 2);
-        fits = is_free(out, &slope->box[i]) && hides_joins(out, &slope->box[i]) == 0;
+        fits =
+            slope->box[i].left > out->canvas.plot.left + AXIS_CLEAR &&
+            is_free(out, &slope->box[i]) && hides_joins(out, &slope->box[i]) == 0 &&
+            !(clear && (hides_paths(out, &slope->box[i]) > 0 || hides_leader(out, &slope->box[i])));
     }
     slope->boxes = fits ? pieces : 0;
     return fits;
@@ -353,8 +428,8 @@ static bool is_struck(const struct roof_chart_layout *out, const struct roof_slo
     return false;
 }
 
-/* Finds a position for the label of a slope, if there is room: above a device's bandwidth, and
- * below an attainable line; between two slopes rather than on one. */
+/* Finds a position for the label of a slope; without room it has no boxes. The label is above a
+ * device's bandwidth and below an attainable line, and between two slopes rather than on one. */
 static void place_slope(struct roof_chart_layout *out, struct roof_slope *slope)
 {
     static const double away[] = {0.9, 0.5, -0.5, -0.9, 1.7, -1.7, 2.6, -2.6};
@@ -362,47 +437,142 @@ static void place_slope(struct roof_chart_layout *out, struct roof_slope *slope)
     for (int way = 0; way < 3; way++) { /* beside its slope, beyond others, on others */
         for (size_t i = 0; i < COUNT(away); i++) {
             for (int step = 2; step <= 36; step++) {
-                if (put_along(out, slope, step / 40.0, away[i] * height) &&
+                if (put_along(out, slope, step / 40.0, away[i] * height, way < 2) &&
                     (way == 2 || !is_struck(out, slope, away[i] * height, way == 0))) {
                     return;
                 }
             }
         }
     }
-    slope->label[0] = '\0';
+    slope->boxes = 0;
 }
 
-/* Tells whether a mark above or below another has the same label on another device, so that one
- * label suffices. */
-static bool same_label(const struct roof_mark *a, const struct roof_mark *b)
+/* Tells whether two marks are the same operators on several devices, one above the other, so that
+ * one label suffices. */
+static bool same_operators(const struct roof_mark *a, const struct roof_mark *b)
 {
-    return a->group == b->group && a->roof != b->roof && fabs(a->x - b->x) < 2 &&
-           strcmp(a->label, b->label) == 0;
+    return a->group == b->group && a->roof != b->roof && fabs(a->x - b->x) < SAME_X &&
+           (isnan(a->share) ? strcmp(a->label, b->label) == 0
+                            : a->named == b->named && memcmp(a->label, b->label, a->named) == 0);
 }
 
-/* Decides whether a mark needs a separate label: it must be the highest one with that label. */
-static bool needs_label(const struct roof_chart_layout *layout, struct roof_mark *mark)
+/* Finds the largest share of a mark and those that it shares its label with, and ends the label of
+ * operators on several devices with the range of their shares. */
+static void share_label(const struct roof_chart_layout *layout, struct roof_mark *mark)
+{
+    double least = mark->share;
+    double most = least;
+    for (size_t i = 0; i < layout->marks; i++) {
+        const struct roof_mark *const other = &layout->mark[i];
+        if (same_operators(mark, other)) {
+            mark->shared = true;
+            least = fmin(least, other->share);
+            most = fmax(most, other->share);
+        }
+    }
+    char *const end = mark->label + mark->named;
+    const size_t room = sizeof mark->label - mark->named;
+    if (layout->canvas.shares && mark->shared && round(100 * least) < round(100 * most)) {
+        (void)snprintf(end, room, ", %.0f-%.0f%%", 100 * least, 100 * most);
+    }
+    mark->most = most;
+}
+
+/* Decides whether a mark needs a label: it must be the highest one of its operators, and unless the
+ * image has room for all labels, they must take some time. */
+static bool needs_label(const struct roof_chart_layout *layout, const struct roof_mark *mark)
 {
     bool highest = true;
     for (size_t i = 0; i < layout->marks; i++) {
         const struct roof_mark *const other = &layout->mark[i];
-        const bool same = same_label(mark, other);
-        mark->shared = mark->shared || same;
-        highest = highest && !(same && other->y < mark->y);
+        highest = highest && !(same_operators(mark, other) && other->y < mark->y);
     }
-    return highest && !(layout->marks > CROWDED && mark->share < CROWDED_SHARE);
+    return highest && !(is_crowded(layout) && mark->most < CROWDED_SHARE);
+}
+
+/* Places the labels of marks in their order or backwards, and of a crowded image those of the
+ * largest marks first. Returns the sum of their costs. */
+static double place_in_order(struct roof_chart_layout *layout, bool backwards)
+{
+    double sum = 0;
+    for (size_t i = 0; i < layout->marks; i++) {
+        layout->mark[i].labelled = false;
+    }
+    size_t labels = 0;
+    for (size_t i = 0; i < layout->marks; i++) {
+        labels += needs_label(layout, &layout->mark[i]);
+    }
+    const size_t tried = labels > CROWDED ? CROWDED_DISTANCES : COUNT(distances);
+    for (size_t i = 0; i < layout->marks; i++) {
+        const size_t at = is_crowded(layout) ? (size_t)(layout->by_size[i] - layout->mark)
+                          : backwards        ? layout->marks - 1 - i
+                                             : i;
+        struct roof_mark *const mark = &layout->mark[at];
+        if (i < LABELS_MAX && needs_label(layout, mark)) {
+            sum += place_label(layout, mark, tried);
+        }
+    }
+    return sum;
+}
+
+/* Places the labels of marks in the order of the lower cost. */
+static void place_marks(struct roof_chart_layout *layout)
+{
+    for (size_t i = 0; i < layout->marks; i++) {
+        share_label(layout, &layout->mark[i]);
+    }
+    const double forwards = place_in_order(layout, false);
+    if (!is_crowded(layout) && place_in_order(layout, true) >= forwards) {
+        (void)place_in_order(layout, false);
+    }
+}
+
+/* Places the labels of the slopes that have none. Returns whether there was room for all. */
+static bool place_slopes(struct roof_chart_layout *layout)
+{
+    bool all = true;
+    for (size_t i = 0; i < layout->slopes; i++) {
+        if (layout->slope[i].boxes == 0) {
+            place_slope(layout, &layout->slope[i]);
+        }
+        all = all && layout->slope[i].boxes > 0;
+    }
+    return all;
+}
+
+/* Makes room for the slopes without a label, which need one more than marks need the closest place:
+ * they come first, then marks, then the other slopes. */
+static void place_again(struct roof_chart_layout *layout)
+{
+    bool first[ROOF_SLOPES_MAX] = {false};
+    for (size_t i = 0; i < layout->slopes; i++) {
+        first[i] = layout->slope[i].boxes == 0;
+        layout->slope[i].boxes = 0;
+    }
+    for (size_t i = 0; i < layout->marks; i++) {
+        layout->mark[i].labelled = false;
+    }
+    for (size_t i = 0; i < layout->slopes; i++) {
+        if (first[i]) {
+            place_slope(layout, &layout->slope[i]);
+        }
+    }
+    place_marks(layout);
+    (void)place_slopes(layout);
 }
 
 void roof_chart_place_labels(struct roof_chart_layout *layout)
 {
-    for (size_t i = 0; i < layout->slopes; i++) {
-        place_slope(layout, &layout->slope[i]);
+    place_marks(layout);
+    if (!place_slopes(layout)) {
+        place_again(layout);
     }
     for (size_t i = 0; i < layout->marks; i++) {
-        struct roof_mark *const mark = &layout->mark[i];
-        if (i < LABELS_MAX && needs_label(layout, mark)) {
-            place_label(layout, mark);
+        layout->unlabelled += !layout->mark[i].labelled;
+    }
+    for (size_t i = 0; i < layout->slopes; i++) {
+        if (layout->slope[i].boxes == 0) {
+            layout->slope[i].label[0] = '\0';
         }
-        layout->unlabelled += !mark->labelled;
     }
 }

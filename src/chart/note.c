@@ -6,8 +6,8 @@
 /* The most formats of a ceiling in a label; with more it names the first and counts the others. */
 #define NAMED_FORMATS 2
 
-void roof_chart_put_formats(struct roof_text *out, const struct roof_chart *chart,
-                            const struct roof_chart_ceiling *ceiling, bool all)
+size_t roof_chart_put_formats(struct roof_text *out, const struct roof_chart *chart,
+                              const struct roof_chart_ceiling *ceiling, bool all)
 {
     enum roof_precision shown[ROOF_PRECISION_COUNT];
     size_t count = 0;
@@ -24,6 +24,7 @@ void roof_chart_put_formats(struct roof_text *out, const struct roof_chart *char
         roof_text_printf(out, " +%zu more", count - named);
     }
     roof_text_put(out, ceiling->unit == ROOF_COMPUTE_VECTOR ? " vector" : "");
+    return count - named;
 }
 
 static void put_unfit(struct roof_text *out, const struct roof_chart *chart)
@@ -71,10 +72,11 @@ static void put_folded(struct roof_text *out, const struct roof_chart *chart)
     if (count == 0) {
         return;
     }
-    roof_text_printf(out, "%zu operator%s below %g%% of the time", count, count == 1 ? "" : "s",
-                     100 * chart->fold_below);
+    const bool both = chart->expected && most_expected > 0;
+    roof_text_printf(out, "%zu operator%s below %g%% of the %s", count, count == 1 ? "" : "s",
+                     100 * chart->fold_below, both ? "bound and of the expected time" : "time");
     roof_text_printf(out, " (together at most %.1f%% of the bound", ceil(1000 * most_bound) / 10);
-    if (chart->expected && most_expected > 0) {
+    if (both) {
         roof_text_printf(out, ", %.1f%% of the expected time", ceil(1000 * most_expected) / 10);
     }
     roof_text_put(out, count == 1 ? ") is not drawn" : ") are not drawn");
@@ -114,14 +116,23 @@ static void put_unknown(struct roof_text *out, const struct roof_chart *chart)
     }
 }
 
+static void put_abridged(struct roof_text *out, const struct roof_chart *chart)
+{
+    bool some = false;
+    for (size_t r = 0; r < chart->roofs; r++) {
+        some = some || (roof_chart_abridged(chart, r) && chart->roof[r].ceilings > 2);
+    }
+    roof_text_put(out, some ? "of each device the highest ceiling and the one of 16 bits; "
+                              "--ceilings draws others"
+                            : "");
+}
+
 void roof_chart_note(struct roof_text *out, const struct roof_chart *chart,
                      enum roof_chart_note note)
 {
     static void (*const put[ROOF_NOTES])(struct roof_text *, const struct roof_chart *) = {
-        [ROOF_NOTE_UNFIT] = put_unfit,
-        [ROOF_NOTE_ABOUT] = put_about,
-        [ROOF_NOTE_FOLDED] = put_folded,
-        [ROOF_NOTE_LEFT_OUT] = put_left_out,
-        [ROOF_NOTE_UNKNOWN] = put_unknown};
+        [ROOF_NOTE_UNFIT] = put_unfit,     [ROOF_NOTE_ABOUT] = put_about,
+        [ROOF_NOTE_FOLDED] = put_folded,   [ROOF_NOTE_LEFT_OUT] = put_left_out,
+        [ROOF_NOTE_UNKNOWN] = put_unknown, [ROOF_NOTE_ABRIDGED] = put_abridged};
     put[note](out, chart);
 }

@@ -28,6 +28,11 @@ void roof_page_put_colour(struct roof_text *out, const struct roof_page *page, u
     }
 }
 
+int roof_page_decimals(double least)
+{
+    return least >= 100 ? 0 : least < 0.1 ? 4 : 2 - (int)floor(log10(least));
+}
+
 uint32_t *roof_page_cell(const struct roof_page *page, double x, double y)
 {
     const double column = floor(x);

@@ -38,6 +38,8 @@ uint32_t *roof_page_cell(const struct roof_page *page, double x, double y);
 void roof_page_ink(const struct roof_page *page, double x, double y, char ascii);
 /* Writes text from a column on, in the row of y. */
 void roof_page_write(const struct roof_page *page, double x, double y, const char *text);
+/* Returns the decimals, at most four, that give the smallest of some numbers three digits. */
+int roof_page_decimals(double least);
 /* Appends the rows to a text, without trailing blanks. */
 void roof_page_put(struct roof_text *out, const struct roof_page *page);
 

@@ -15,6 +15,9 @@
 /* The most characters in labels of marks, and in those beside the plot. */
 #define MARK_CHARACTERS 34
 #define SIDE_CHARACTERS 52
+/* The end of the vertical axis / the highest peak of a single device. */
+#define TICK_ROOM 1.4
+#define TRUNCATED ".." /* the end of a truncated name */
 
 /* --- axes ---------------------------------------------------------------------------------- */
 
@@ -59,17 +62,38 @@ static void find_axes(struct roof_chart_layout *out, const struct roof_chart *ch
         widen(&y_min, &y_max, roof_chart_reached(chart, &chart->dot[i]));
     }
     for (size_t i = 0; i < chart->roofs; i++) {
+        if (roof_chart_abridged(chart, i)) { /* where one sequence decodes */
+            widen(&x_min, &x_max, 0.5);
+        }
+    }
+    for (size_t i = 0; i < chart->roofs; i++) {
         widen(&y_min, &y_max, chart->roof[i].bytes_per_s * x_min);
     }
     out->x_min = x_min;
     out->x_max = x_max;
     out->y_min = y_min / 2;
-    out->y_max = y_max * 2;
+    out->y_max = y_max * (out->canvas.leaders && chart->dots > 0 ? 4 : 2); /* room for labels */
+    if (chart->roofs == 1) { /* ticks show the faster formats that no dot uses */
+        out->y_max = fmax(out->y_max, chart->roof[0].ceiling[0].flops_per_s * TICK_ROOM);
+    }
 }
 
 double roof_chart_side_rate(const struct roof_side *side, double intensity)
 {
     return side->bend > 0 ? 1 / (1 / side->rate + 1 / (side->bend * intensity)) : side->rate;
+}
+
+bool roof_chart_zones(double *low, double *high, const struct roof_chart_layout *layout)
+{
+    *low = HUGE_VAL;
+    *high = 0;
+    for (size_t i = 0; i < layout->sides; i++) {
+        if (layout->side[i].used) {
+            *low = fmin(*low, layout->side[i].from);
+            *high = fmax(*high, layout->side[i].from);
+        }
+    }
+    return *low <= *high;
 }
 
 double roof_chart_x(const struct roof_chart_layout *layout, double intensity)
@@ -118,19 +142,20 @@ static bool named_before(const struct roof_chart *chart, size_t roof, size_t cei
 }
 
 /* Writes the name of a ceiling and of those with the same peak: "h100-sxm fp32 vector and fp64".
- * The device is named only if there are several. */
-static void name_ceiling(struct roof_text *out, const struct roof_chart *chart, size_t roof,
-                         size_t ceiling)
+ * The device is named only if there are several. Returns the number of formats that it lacks. */
+static size_t name_ceiling(struct roof_text *out, const struct roof_chart *chart, size_t roof,
+                           size_t ceiling)
 {
     const struct roof_chart_roof *const r = &chart->roof[roof];
     if (chart->roofs > 1) {
         roof_text_printf(out, "%s ", r->hardware->id);
     }
-    roof_chart_put_formats(out, chart, &r->ceiling[ceiling], false);
+    size_t lacking = roof_chart_put_formats(out, chart, &r->ceiling[ceiling], false);
     for (size_t i = ceiling + 1; i < r->ceilings && named_before(chart, roof, i); i++) {
         roof_text_put(out, " and ");
-        roof_chart_put_formats(out, chart, &r->ceiling[i], false);
+        lacking += roof_chart_put_formats(out, chart, &r->ceiling[i], false);
     }
+    return lacking;
 }
 
 static int by_place(const void *a, const void *b)
@@ -212,23 +237,33 @@ static void place_sides(struct roof_chart_layout *out)
     }
 }
 
-/* Labels a ceiling or level line: its name, truncated to leave room for its rate, and the whole
- * rate. A detail of 0 omits the rate. */
+/* Labels a ceiling or level line: its name and rate. A detail of 1 omits the unit, which the axis
+ * has, and 0 the rate, too; so does a name that leaves no room for them. Only a name that is too
+ * long alone is truncated. */
 static void label_side(struct roof_side *side, const struct roof_text *name, size_t characters,
                        int detail)
 {
     char number[ROOF_QUANTITY_SIZE];
     char rate[2 * ROOF_QUANTITY_SIZE] = "";
-    if (detail > 0 && side->bend == 0) {
+    const size_t width = name->failed ? 0 : roof_text_width(name->data);
+    if (detail > 1 && side->bend == 0) {
         snprintf(rate, sizeof rate, " %s",
                  roof_format_quantity(number, side->rate, ROOF_UNIT_TFLOPS));
     }
-    if (detail > 1 && !side->line && !side->tick) {
+    if ((detail == 1 || width + strlen(rate) > characters) && side->bend == 0) {
+        snprintf(rate, sizeof rate, " %s",
+                 roof_format_short(number, roof_to_unit(side->rate, ROOF_UNIT_TFLOPS)));
+    }
+    if (detail > 2 && !side->line && !side->tick) {
         const size_t length = strlen(rate);
         snprintf(rate + length, sizeof rate - length, ", ridge %s",
                  roof_format_short(number, side->from));
     }
-    cut(side->label, name->failed ? "" : name->data, characters, rate);
+    const bool whole = width + strlen(rate) <= characters;
+    cut(side->label, name->failed ? "" : name->data, characters,
+        whole                 ? rate
+        : width <= characters ? ""
+                              : TRUNCATED);
 }
 
 /* Adds the ceilings of a roof within the axes. */
@@ -239,7 +274,9 @@ static void add_ceilings(struct roof_chart_layout *out, const struct roof_chart 
     for (size_t i = 0; i < r->ceilings; i++) {
         const struct roof_chart_ceiling *const c = &r->ceiling[i];
         const bool tick = !roof_chart_in_use(chart, roof, i);
-        if (tick && !(c->flops_per_s > out->y_min && c->flops_per_s < out->y_max)) {
+        /* A tick needs a name, and there is no room for those of several devices. */
+        if (tick &&
+            !(chart->roofs == 1 && c->flops_per_s > out->y_min && c->flops_per_s < out->y_max)) {
             continue;
         }
         struct roof_side *const side = &out->side[out->sides++];
@@ -249,9 +286,9 @@ static void add_ceilings(struct roof_chart_layout *out, const struct roof_chart 
                                    .vector = c->unit == ROOF_COMPUTE_VECTOR,
                                    .rate = c->flops_per_s,
                                    .from = c->ridge};
-        if (!named_before(chart, roof, i) && !(tick && chart->roofs > 1)) {
+        if (!named_before(chart, roof, i)) {
             roof_text_clear(text);
-            name_ceiling(text, chart, roof, i);
+            side->lacking = name_ceiling(text, chart, roof, i);
             label_side(side, text, characters, detail);
         }
     }
@@ -283,8 +320,8 @@ static void add_level(struct roof_chart_layout *out, const struct roof_chart *ch
     label_side(side, text, characters, detail);
 }
 
-/* Finds the ceilings and level lines with labels in a detail: 2 has rates and ridge points, 1 has
- * rates, 0 has names. Returns the length of the longest label. */
+/* Finds the ceilings and level lines with labels in a detail: 3 has rates and ridge points, 2 has
+ * rates, 1 has rates without their unit, 0 has names. Returns the length of the longest label. */
 static size_t label_sides(struct roof_chart_layout *out, const struct roof_chart *chart,
                           size_t characters, int detail, struct roof_text *text)
 {
@@ -330,17 +367,23 @@ static void find_sides(struct roof_chart_layout *out, const struct roof_chart *c
     struct roof_canvas *const canvas = &out->canvas;
     const double room = (canvas->width * canvas->side_share - canvas->beside) / canvas->char_width;
     const size_t most = room < SIDE_CHARACTERS ? (size_t)room : SIDE_CHARACTERS;
-    int detail = 2;
+    int detail = 3;
     size_t widest = label_sides(out, chart, SIDE_CHARACTERS, detail, text);
     while (widest > most && detail > 0) {
         widest = label_sides(out, chart, SIDE_CHARACTERS, --detail, text);
     }
-    if (widest > most) { /* names are truncated, but rates are not */
-        widest = label_sides(out, chart, most, 1, text);
+    if (widest > most) { /* as many rates as fit */
+        widest = label_sides(out, chart, most, 2, text);
     }
-    out->shortened = detail < 2;
+    out->shortened = detail < 3;
     widest = fit_ticks(out, widest, most);
-    canvas->plot.right = canvas->width - canvas->beside - (double)widest * canvas->char_width;
+    for (size_t i = 0; i < out->sides; i++) {
+        out->shortened =
+            out->shortened || (out->side[i].lacking > 0 && out->side[i].label[0] != '\0');
+    }
+    const size_t margin = canvas->leaders ? 1 : 0; /* characters differ in width */
+    canvas->plot.right =
+        canvas->width - canvas->beside - (double)(widest + margin) * canvas->char_width;
     place_sides(out);
 }
 
@@ -370,7 +413,8 @@ static int by_radius(const void *a, const void *b)
                                   : (x > y) - (x < y);
 }
 
-/* Puts whiskers side by side if they would coincide. */
+/* Puts whiskers side by side if they would coincide. The longest is on the left, so that none is
+ * between a tick and its label on the right. */
 static void spread_whiskers(struct roof_chart_layout *out)
 {
     for (size_t i = 0; i < out->marks; i++) {
@@ -382,7 +426,8 @@ static void spread_whiskers(struct roof_chart_layout *out)
             if (k != i && fabs(other->x - mark->x) < WHISKERS_APART && other->y < mark->reached_y &&
                 mark->y < other->reached_y) {
                 column++;
-                before += k < i;
+                before += other->reached_y != mark->reached_y ? other->reached_y > mark->reached_y
+                                                              : k < i;
             }
         }
         mark->beside = column > 1 && mark->reached_y > mark->y + mark->radius;
@@ -478,10 +523,12 @@ static void name_marks(struct roof_chart_layout *out, const struct roof_chart *c
         if (shown < mark->dots) {
             snprintf(more, sizeof more, " +%zu more", mark->dots - shown);
         }
+        const size_t tail = strlen(more);
         if (out->canvas.shares) {
             put_share(more, sizeof more, chart, mark);
         }
         cut(mark->label, text->failed ? "" : text->data, MARK_CHARACTERS, more);
+        mark->named = strlen(mark->label) - (strlen(more) - tail);
     }
 }
 
@@ -564,6 +611,7 @@ enum roof_status roof_chart_lay_out(struct roof_chart_layout **out, const struct
     find_marks(layout, chart, distance);
     name_marks(layout, chart, &text);
     find_slopes(layout, chart, &text);
+    layout->joined = chart->joined;
     const bool failed = text.failed;
     roof_text_free(&text);
     if (failed) {

@@ -37,6 +37,7 @@ struct roof_mark {
     bool beside;        /* several marks share x, and the label is at the tick */
     double radius;
     double share; /* of the time, for all its dots; NAN: unknown */
+    double most;  /* the largest share of the marks that have its label, when labels are placed */
     size_t group, roof;
     size_t first; /* its dot with the most time, which is its first in the chart */
     size_t dots;
@@ -44,6 +45,7 @@ struct roof_mark {
     bool leader; /* a line joins the label and the mark */
     bool shared; /* its label also belongs to marks of other devices */
     char label[ROOF_LABEL_SIZE];
+    size_t named;        /* length of the label without its share */
     struct roof_box box; /* the box of the label */
 };
 
@@ -58,6 +60,7 @@ struct roof_side {
     bool placed;                 /* its label is placed at y */
     bool tick;                   /* it is a ceiling without dots: a tick on the right */
     bool used;                   /* it is a ceiling with a dot, or of a device without dots */
+    size_t lacking;              /* number of formats that its label counts without naming them */
     double rate;                 /* FLOP/s */
     double bend;                 /* byte/s: it bends from this slope; 0: it is level */
     double from;                 /* FLOP/byte at its left end */
@@ -92,7 +95,9 @@ struct roof_chart_layout {
     struct roof_slope slope[ROOF_SLOPES_MAX];
     size_t slopes;
     size_t unlabelled; /* number of marks without a label */
-    bool shortened;    /* some labels beside the plot lack a ridge point, a rate or a position */
+    bool joined;       /* lines join the reached rates of the marks of a group on a device */
+    bool shortened; /* some labels beside the plot lack formats, a ridge point, a rate or a position
+                     */
 };
 
 /* Lays out a chart. Dots of a group within a distance become one mark. Labels of marks and slopes
@@ -109,6 +114,10 @@ struct roof_leader {
 struct roof_leader roof_leader_to(const struct roof_mark *mark, const struct roof_box *box);
 /* Places the labels of marks and slopes for which there is room. */
 void roof_chart_place_labels(struct roof_chart_layout *layout);
+
+/* Finds the intensities below which each used ceiling is memory-bound, and above which it is
+ * compute-bound. Returns false without used ceilings. */
+bool roof_chart_zones(double *low, double *high, const struct roof_chart_layout *layout);
 
 /* Returns the FLOP/s of a ceiling or line at an intensity. */
 double roof_chart_side_rate(const struct roof_side *side, double intensity);

@@ -2,6 +2,7 @@
 #include "chart/script.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -12,6 +13,7 @@ static const char *const terminals[] = {
 /* The largest width of images that are shown unscaled. */
 #define SCREEN_WIDTH 1600
 #define SCREEN_HEIGHT 1000
+#define SMALLEST 9.0 /* the smallest legible font */
 
 /* The font size that makes text one pixel high, by terminal. */
 static const double text_unit[] = {
@@ -64,6 +66,44 @@ double roof_script_text_width(const char *text, double font)
         }
     }
     return font * hundredths / 100;
+}
+
+double roof_script_fitting(const char *text, double width, double font)
+{
+    const double one = fmax(roof_script_text_width(text, 1), 1);
+    return fmax(fmin(font, width / one), SMALLEST);
+}
+
+/* Returns the length of the longest start of a text that ends with `end` and fits a width without
+ * its last character; 0: there is none. */
+static size_t last_fitting(const char *text, const char *end, double width, double font)
+{
+    char line[ROOF_CHART_NAME_SIZE];
+    size_t found = 0;
+    for (const char *at = strstr(text, end); at != NULL; at = strstr(at + 1, end)) {
+        const size_t length = (size_t)(at - text) + strlen(end);
+        (void)snprintf(line, sizeof line, "%.*s", (int)length - 1, text);
+        found = roof_script_text_width(line, font) <= width ? length : found;
+    }
+    return found;
+}
+
+struct roof_script_title roof_script_title(const char *text, double width, double font,
+                                           double least)
+{
+    struct roof_script_title out = {.font = roof_script_fitting(text, width, font),
+                                    .lines = text[0] == '\0' ? 0 : 1};
+    const size_t comma = last_fitting(text, ", ", width, least);
+    const size_t split = comma > 0 ? comma : last_fitting(text, " ", width, least);
+    if (out.font >= least || split == 0) {
+        (void)snprintf(out.line[0], sizeof out.line[0], "%s", text);
+        return out;
+    }
+    (void)snprintf(out.line[0], sizeof out.line[0], "%.*s", (int)split - 1, text);
+    (void)snprintf(out.line[1], sizeof out.line[1], "%s", text + split);
+    out.font = roof_script_fitting(out.line[1], width, least);
+    out.lines = 2;
+    return out;
 }
 
 double roof_script_points(enum roof_chart_image image, double scale)

@@ -28,4 +28,17 @@ void roof_script_terminal(struct roof_text *out, enum roof_chart_image image, do
 void roof_script_margins(struct roof_text *out, double left, double right, double top,
                          double bottom);
 
+/* A title in one line, or in two if it would be too small in one. */
+struct roof_script_title {
+    char line[2][ROOF_CHART_NAME_SIZE];
+    double font;
+    size_t lines;
+};
+/* Lays out a title within a width: in a font that fits, from `font` down to `least`; if that is too
+ * wide, in two lines, the second of which begins after a comma or a blank. */
+struct roof_script_title roof_script_title(const char *text, double width, double font,
+                                           double least);
+/* Returns the font size, at most `font`, at which a text fits a width, if that is legible. */
+double roof_script_fitting(const char *text, double width, double font);
+
 #endif

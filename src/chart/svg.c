@@ -21,8 +21,27 @@ static void put_escaped(struct roof_text *out, const char *text)
     }
 }
 
-/* Describes the devices with their bandwidths and their ceilings in use, the number of dots in each
- * group, and the notes. */
+/* Lists the ceilings of a device that are in use, or those that are ticks. Only a single device has
+ * ticks. */
+static void put_ceilings(struct roof_text *out, const struct roof_chart *chart, size_t roof,
+                         bool in_use)
+{
+    char number[ROOF_QUANTITY_SIZE];
+    bool first = true;
+    for (size_t i = 0; i < chart->roof[roof].ceilings && (in_use || chart->roofs == 1); i++) {
+        const struct roof_chart_ceiling *const c = &chart->roof[roof].ceiling[i];
+        if (roof_chart_in_use(chart, roof, i) == in_use) {
+            roof_text_put(out, first && !in_use ? "; formats that no dot uses: " : ", ");
+            (void)roof_chart_put_formats(out, chart, c, true);
+            roof_text_printf(out, " %s",
+                             roof_format_quantity(number, c->flops_per_s, ROOF_UNIT_TFLOPS));
+            first = false;
+        }
+    }
+}
+
+/* Describes the devices with their bandwidths and their ceilings, the number of dots in each group,
+ * and the notes. */
 void roof_chart_summary(struct roof_text *out, const struct roof_chart *chart)
 {
     char number[ROOF_QUANTITY_SIZE];
@@ -31,15 +50,8 @@ void roof_chart_summary(struct roof_text *out, const struct roof_chart *chart)
         const struct roof_chart_roof *const roof = &chart->roof[r];
         roof_text_printf(out, " %s: %s", roof->hardware->id,
                          roof_format_quantity(number, roof->bytes_per_s, ROOF_UNIT_GB_PER_S));
-        for (size_t i = 0; i < roof->ceilings; i++) {
-            if (roof_chart_in_use(chart, r, i)) {
-                roof_text_put(out, ", ");
-                roof_chart_put_formats(out, chart, &roof->ceiling[i], true);
-                roof_text_printf(
-                    out, " %s",
-                    roof_format_quantity(number, roof->ceiling[i].flops_per_s, ROOF_UNIT_TFLOPS));
-            }
-        }
+        put_ceilings(out, chart, r, true);
+        put_ceilings(out, chart, r, false);
         roof_text_put(out, ".");
     }
     for (size_t g = 0; g < chart->groups; g++) {

@@ -60,12 +60,21 @@ static enum roof_status check_flush(const struct listening *l, struct roof_error
     return l->flushed;
 }
 
+/* Tells if the command writes rows during its work. Others write their answer at the end. */
+static bool streams(const struct listening *l)
+{
+    return l->options->command->id == ROOF_COMMAND_SWEEP || l->records;
+}
+
 static enum roof_status on_write(void *context, const char *bytes, size_t length,
                                  struct roof_error *error)
 {
     struct listening *const l = context;
     TRY(open_output(l, error));
     TRY(check_flush(l, error));
+    if (!streams(l)) {
+        cli_progress_end(&l->progress);
+    }
     l->written = l->written || length > 0;
     TRY(cli_output_bytes(&l->output, bytes, length, error));
     return l->options->command->id == ROOF_COMMAND_MONITOR ? cli_output_flush(&l->output, error)
@@ -97,7 +106,7 @@ static void on_progress(void *context, const char *what, const char *unit, uint6
     }
     if (l->doing == NULL || strcmp(l->doing, what) != 0) {
         cli_progress_end(&l->progress);
-        cli_progress_begin(&l->progress, what, unit, done, of, l->output.file);
+        cli_progress_begin(&l->progress, what, unit, done, of, streams(l) ? l->output.file : NULL);
         l->doing = what;
     } else {
         cli_progress_step(&l->progress, done);
@@ -221,6 +230,14 @@ static enum roof_status prepare_page(const struct cli_options *options, struct r
                : ROOF_OK;
 }
 
+/* Tells whether monitor measures until a signal ends it. It watches for signals before it writes
+ * the header, so that a signal after the header does not remove the output. */
+static bool samples_alone(const struct cli_options *options)
+{
+    return options->command->id == ROOF_COMMAND_MONITOR && options->run == NULL &&
+           options->question->value[ROOF_INPUT_FROM] == NULL;
+}
+
 /* Refuses inputs that do not fit a watched command. The table for people is rewritten in place in a
  * terminal, and left out beside the output of a command. */
 static enum roof_status prepare_monitor(const struct cli_options *options, struct roof_error *error)
@@ -327,7 +344,7 @@ static enum roof_status answer(struct listening *l, struct roof_store *store,
         TRY(prepare_monitor(options, error));
     }
     if (options->command->id == ROOF_COMMAND_SWEEP ||
-        options->command->id == ROOF_COMMAND_MEASURE) {
+        options->command->id == ROOF_COMMAND_MEASURE || samples_alone(options)) {
         cli_interrupt_watch();
     }
     if (options->own[ROOF_INPUT_RESUME] != NULL) {

@@ -65,9 +65,13 @@ const struct cli_command *cli_commands(size_t *count);
 /* Returns the help of an option for a workload ("gemm", "model"; NULL: none is named); NULL if the
  * command or the workload does not take it. */
 const char *cli_help_of(const struct cli_command *command, const char *workload, size_t input);
-/* Prints the help of a command. Without a workload it is a first screen if there are many options;
- * "all" prints every option. */
+/* Prints the help of a command. It is a first screen if there are many options. A workload of
+ * predict, sweep, recommend, plot or measure asks for the options of that workload; "all" asks for
+ * every option of any command. */
 void cli_help(const struct cli_command *command, const char *workload);
+/* Returns the operand with which the help of a command lists all options, after a blank; "" if it
+ * does so without one. */
+const char *cli_help_all(const struct cli_command *command);
 
 /* --- options ------------------------------------------------------------------------------- */
 
@@ -140,9 +144,10 @@ struct cli_progress {
     double due; /* when the next line is due */
     int width;  /* width of the line on the terminal */
 };
-/* Begins to show progress, except if the rows, which go to `out`, scroll over the same terminal. */
+/* Begins to show progress, except if rows of the answer scroll over the same terminal: `rows` is
+ * where they go during the work, NULL if the whole answer comes after it. */
 void cli_progress_begin(struct cli_progress *p, const char *label, const char *unit, uint64_t start,
-                        uint64_t total, FILE *out);
+                        uint64_t total, FILE *rows);
 void cli_progress_step(struct cli_progress *p, uint64_t done);
 /* Removes the line; does nothing if the zeroed progress never began. */
 void cli_progress_end(struct cli_progress *p);

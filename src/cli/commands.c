@@ -35,6 +35,10 @@ static const struct cli_command commands[] = {
      "      --prompt 8k --generate 500 --max-ttft p99:1s --max-tpot p99:30ms\n"
      "  roofline simulate llama-3-8b -H h100-sxm --prompt 1k --generate 200 --max-ttft p99:200ms\n"
      "  roofline simulate llama-3-8b -H h100-sxm --concurrency 64 --prompt 1k --generate 200\n"
+     "  for tp in 1 2 4 8; do roofline simulate llama-3-8b -H h100-sxm --tp $tp --dp $((8 / tp)) "
+     "\\\n"
+     "      --prompt 1k --generate 200 --max-ttft p99:1s -f csv --columns tp,dp,max_rate_per_s; "
+     "done\n"
      "  roofline simulate llama-3-8b -H l40s --rate 2 --arrivals gamma:2 \\\n"
      "      --prompt lognormal:1000:1.5 --generate uniform:50:400 --rows requests -f csv\n"},
     {"compare", ROOF_COMMAND_COMPARE, CLI_MEASURED, "FILE [MODEL]",
@@ -87,7 +91,7 @@ static const struct cli_command commands[] = {
      "  roofline serve --listen 0.0.0.0:8080 --token token.txt --allow-host roofline.example\n"},
     {"completion", ROOF_COMMAND_COMPLETION, CLI_WORD, "bash|zsh|fish",
      "Prints a script that completes command lines in a shell.",
-     "  . <(roofline completion bash)\n"
+     "  source <(roofline completion bash)  # in ~/.bashrc\n"
      "  roofline completion zsh > ~/.zsh/functions/_roofline\n"
      "  roofline completion fish > ~/.config/fish/completions/roofline.fish\n"},
 };

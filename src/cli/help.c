@@ -23,6 +23,10 @@ static const struct special_help {
      "that fits"},
     {ROOF_COMMAND_RECOMMEND, MODELS, ROOF_DIM_DEVICES,
      "devices of a plan (with --rate: of a copy): a list or range START:STOP (default 1,2,4,8)"},
+    {ROOF_COMMAND_RECOMMEND, OPERATORS, ROOF_DIM_DEVICES, "devices that communicate"},
+    {ROOF_COMMAND_RECOMMEND, ANY, ROOF_DIM_DEVICES,
+     "devices of a plan (with --rate: of a copy), as a list or range START:STOP (default 1,2,4,8); "
+     "of a collective: those that communicate"},
     {ROOF_COMMAND_RECOMMEND, MODELS, ROOF_DIM_EP, NULL},
     {ROOF_COMMAND_RECOMMEND, MODELS, ROOF_INPUT_BY, NULL},
     {ROOF_COMMAND_RECOMMEND, MODELS, ROOF_INPUT_HARDWARE,
@@ -62,7 +66,10 @@ static const struct special_help {
     {ROOF_COMMAND_RECOMMEND, ANY, ROOF_INPUT_RATE,
      "requests to serve per second, over all copies: one rate (0.6 or 0.6/s) or a list"},
     {ROOF_COMMAND_RECOMMEND, ANY, ROOF_INPUT_TOP, "number of plans to show (default 12)"},
-    {ROOF_COMMAND_PLOT, ANY, ROOF_INPUT_TOP, "number of operators to draw (default: all)"},
+    {ROOF_COMMAND_PREDICT, ANY, ROOF_INPUT_TOP,
+     "number of operators to show (default: the largest 12, and all with 1% of the expected time)"},
+    {ROOF_COMMAND_PLOT, ANY, ROOF_INPUT_TOP,
+     "number of operators to draw (default: those with 1% of the time)"},
     {ROOF_COMMAND_SIMULATE, ANY, ROOF_INPUT_ENGINE,
      "one ID: the engine whose scheduler, limits and host time are simulated (roofline list "
      "engines)"},
@@ -74,18 +81,22 @@ static const struct special_help {
     {ALL_COMMANDS, MODELS, ROOF_INPUT_PRECISION_BOTH,
      "precision of weights and activations, an engine's format, or a layout (default fp16)"},
     {ROOF_COMMAND_SWEEP | ROOF_COMMAND_RECOMMEND | ROOF_COMMAND_SIMULATE, ANY, ROOF_INPUT_FORMAT,
-     "text (default), json, ndjson, csv, md, html, svg, png, pdf or gnuplot; with -o, by its "
-     "extension"},
+     "text (default), json, ndjson, csv, md, html (needs make page), svg, png, pdf or gnuplot; "
+     "with -o, by its extension"},
     {ROOF_COMMAND_PREDICT, ANY, ROOF_INPUT_FORMAT,
-     "text (default), json, ndjson, csv, md or html (the explorer); with -o, by its extension"},
+     "text (default), json, ndjson, csv, md or html (the explorer; needs make page); with -o, by "
+     "its extension"},
+    {ROOF_COMMAND_PLOT, ANY, ROOF_INPUT_FROM,
+     "draw the points of a CSV or NDJSON file (-: standard input)"},
     {ROOF_COMMAND_PLOT, ANY, ROOF_INPUT_FORMAT,
-     "text (default), svg, png, pdf, html, gnuplot or json; with -o, by its extension"},
+     "text (default), svg, png, pdf, html (needs make page), gnuplot or json; with -o, by its "
+     "extension"},
     {ROOF_COMMAND_CHECK, ANY, ROOF_INPUT_FORMAT,
      "text (default), json, tap or junit; with -o, by its extension"},
     {ROOF_COMMAND_MEASURE, ANY, ROOF_INPUT_FORMAT, "text (default), json, csv (the rows) or md"},
     {ROOF_COMMAND_COMPARE | ROOF_COMMAND_MONITOR, ANY, ROOF_INPUT_FORMAT,
      "text (default), json, ndjson or csv; with -o, by its extension"},
-    {ROOF_COMMAND_PAGE, ANY, ROOF_INPUT_FORMAT, "html, the explorer"},
+    {ROOF_COMMAND_PAGE, ANY, ROOF_INPUT_FORMAT, "html, the explorer (needs make page)"},
     {ROOF_COMMAND_SIMULATE, ANY, ROOF_INPUT_PROMPT,
      "prompt tokens of each request: a number, uniform:A:B or lognormal:MEAN:CV"},
     {ROOF_COMMAND_SIMULATE, ANY, ROOF_INPUT_GENERATE,
@@ -107,7 +118,7 @@ static const struct special_help {
     {ROOF_COMMAND_MEASURE, ANY, ROOF_INPUT_PHASE,
      "phase to measure, decode or prefill (default: both)"},
     {ROOF_COMMAND_MEASURE, ANY, ROOF_INPUT_FORMATS,
-     "precisions of weights to measure (default q4_0,q4_k,q6_k,q8_0,fp16,fp32; of GPUs "
+     "precisions of weights to measure (default of a CPU q4_0,q4_k,q6_k,q8_0,fp16,fp32; of a GPU "
      "bf16,fp16,fp8_e4m3,int8,mxfp8_e4m3,nvfp4)"},
     {ROOF_COMMAND_MEASURE, ANY, ROOF_INPUT_DEVICE,
      "device to measure: cpu, cuda, hip or cuda:N (default: the first GPU, else the CPU)"},
@@ -116,11 +127,12 @@ static const struct special_help {
     {ROOF_COMMAND_RECOMMEND, ANY, ROOF_INPUT_THREADS,
      "threads that search and simulate plans (default: one per processor)"},
     {ROOF_COMMAND_MEASURE, ANY, ROOF_INPUT_THREADS,
-     "CPU threads to measure with, which the device then has (default: one per core)"},
+     "CPU threads to measure with; the measured device has as many (default: one per core)"},
     {ROOF_COMMAND_MONITOR, ANY, ROOF_DIM_TOKENS,
      "tokens that COMMAND generates, to print the energy per token"},
     {ROOF_COMMAND_MONITOR, ANY, ROOF_INPUT_FROM,
-     "read a log of nvidia-smi --query-gpu=timestamp,index,power.draw,... --format=csv instead"},
+     "read a log of nvidia-smi --query-gpu=timestamp,index,power.draw,... --format=csv instead of "
+     "the GPUs"},
     {ROOF_COMMAND_MONITOR, ANY, ROOF_INPUT_SUMMARY,
      "print the energies at the end, not the samples (default with a COMMAND in text)"},
     {ROOF_COMMAND_MONITOR, ANY, ROOF_INPUT_COLUMNS,
@@ -257,86 +269,6 @@ static void print_group(const struct cli_command *command, const char *workload,
     }
 }
 
-/* --- the menu ------------------------------------------------------------------------------- */
-
-/* The first screen of a command with many options: typical questions, and the most common options.
- */
-static const struct menu {
-    enum roof_command command;
-    const char *examples;
-    size_t input[6];
-} menus[] = {
-    {ROOF_COMMAND_PREDICT,
-     "  roofline predict gemm -m 128 -n 4096 -k 4096 -H h100-sxm -p fp8\n"
-     "  roofline predict llama-3.3-70b -H h100-sxm --tp 4 --prompt 2k --generate 500\n"
-     "  roofline predict ./config.json -H hgx-b200 --batch 8 --context 8k\n",
-     {ROOF_INPUT_HARDWARE, ROOF_INPUT_PRECISION_BOTH, ROOF_DIM_BATCH, ROOF_INPUT_CONTEXT,
-      ROOF_INPUT_TP, ROOF_INPUT_WHY}},
-    {ROOF_COMMAND_SWEEP,
-     "  roofline sweep gemm -m 1:4096:x2 -n 4096 -k 4096 -p fp16,fp8 -f csv\n"
-     "  roofline sweep llama-3-8b,llama-3-70b -H h100-sxm,hgx-b200 --batch 1:64:x2\n",
-     {ROOF_INPUT_HARDWARE, ROOF_INPUT_PRECISION_BOTH, ROOF_DIM_BATCH, ROOF_INPUT_CONTEXT,
-      ROOF_INPUT_COLUMNS, ROOF_INPUT_OUTPUT}},
-    {ROOF_COMMAND_RECOMMEND,
-     "  roofline recommend gemm -m 1 -n 4096 -k 4096 -H h100-sxm\n"
-     "  roofline recommend llama-3.3-70b -H h100-sxm,hgx-b200 --prompt 8k --generate 500 \\\n"
-     "      --max-tpot 30ms\n",
-     {ROOF_INPUT_HARDWARE, ROOF_DIM_DEVICES, ROOF_INPUT_PROMPT, ROOF_INPUT_GENERATE,
-      ROOF_INPUT_MAX_TPOT, ROOF_INPUT_MAX_ACCURACY_LOSS}},
-    {ROOF_COMMAND_PLOT,
-     "  roofline plot -H h100-sxm\n"
-     "  roofline plot llama-3-8b -H h100-sxm --phase decode,prefill -o llama.svg\n"
-     "  roofline plot --from measured.csv -H h100-sxm -o measured.pdf\n",
-     {ROOF_INPUT_HARDWARE, ROOF_INPUT_PRECISION_BOTH, ROOF_INPUT_FROM, ROOF_INPUT_PHASE,
-      ROOF_INPUT_LINE, ROOF_INPUT_OUTPUT}},
-};
-
-static void print_usage(const struct cli_command *command)
-{
-    printf("usage: roofline %s%s%s [options]\n\n%s\n\n", command->name,
-           *command->operands == '\0' ? "" : " ", command->operands, command->summary);
-}
-
-static void print_menu(const struct cli_command *command, const struct menu *menu)
-{
-    const bool plans = command->id == ROOF_COMMAND_RECOMMEND;
-    print_usage(command);
-    printf("Examples\n%s\nCommon options\n", menu->examples);
-    for (size_t i = 0; i < COUNT(menu->input); i++) {
-        const struct roof_input *const row = roof_input(menu->input[i]);
-        const char *const help = cli_help_of(command, plans ? "model" : NULL, menu->input[i]);
-        print_option(row->letter, row->option, row->value, help == NULL ? "" : help);
-    }
-    const int width =
-        (int)strlen(command->name) + 27; /* width of "roofline NAME OPERATOR --help" */
-    printf("\nMore\n  roofline %s model --help      %s\n", command->name,
-           plans ? "limits, objectives and the other options of models" : "the options of models");
-    printf("  roofline %s OPERATOR --help   the options of one operator, such as gemm\n",
-           command->name);
-    printf("  roofline %s all --help        every option; also man roofline-%s\n", command->name,
-           command->name);
-    printf("  %-*s hardware, precisions, operators, models, layouts or engines\n", width,
-           "roofline list WHAT");
-}
-
-/* --- the whole page ------------------------------------------------------------------------- */
-
-/* The groups for plans of models, beginning with the objective. */
-static const enum roof_group plan_order[] = {
-    ROOF_GROUP_LIMITS,   ROOF_GROUP_COMMAND, ROOF_GROUP_MODEL,
-    ROOF_GROUP_WORKLOAD, ROOF_GROUP_DEVICE,  ROOF_GROUP_FORMATS,
-    ROOF_GROUP_EXPECTED, ROOF_GROUP_TILE,    ROOF_GROUP_OUTPUT};
-static_assert(COUNT(plan_order) == ROOF_GROUP_COUNT, "every group has a place");
-
-static const struct heading *heading_of(enum roof_group group)
-{
-    size_t i = 0;
-    while (headings[i].group != group) {
-        i++;
-    }
-    return &headings[i];
-}
-
 /* Topics below the options: the input files of a command, or the requests that it answers. */
 static const struct {
     enum roof_command command;
@@ -359,9 +291,12 @@ static const struct {
      "     \"expect\": {\"expected_tpot_ms\": {\"max\": 10}, \"fits\": true}},\n"
      "    {\"name\": \"best format\", \"command\": \"recommend\",\n"
      "     \"inputs\": {\"operator\": \"gemm\", \"m\": 1, \"n\": 4096, \"k\": 4096},\n"
-     "     \"expect\": {\"candidates.fp8_e4m3.rank\": 2}}]}\n"
+     "     \"expect\": {\"candidates.fp8_e4m3.rank\": 2}},\n"
+     "    {\"name\": \"batch of the best plan\", \"command\": \"recommend\",\n"
+     "     \"inputs\": {\"model\": \"llama-3-8b\", \"max_tpot\": \"30ms\"},\n"
+     "     \"expect\": {\"candidates.0.batch\": {\"min\": 16}}}]}\n"
      "The command is predict (default), recommend or simulate. Members of inputs are options by\n"
-     "their keys (batch for --batch), and members of expect are keys of the JSON answer\n"
+     "their keys (max_tpot for --max-tpot), and members of expect are keys of the JSON answer\n"
      "(predict ... -f json): each has a value, {\"value\": V, \"relative\": R} or\n"
      "{\"min\": A, \"max\": B}.\n"},
     {ROOF_COMMAND_SERVE,
@@ -370,6 +305,162 @@ static const struct {
      "POST /api/predict, sweep, recommend, simulate and GET /api/list/hardware answer; all\n"
      "endpoints are in /api/openapi.json. The explorer is at /.\n"},
 };
+
+/* --- the menu ------------------------------------------------------------------------------- */
+
+enum { MENU_MAX = 12 };
+
+/* The first screen of a command with many options: typical questions, and the most common options.
+ */
+static const struct menu {
+    enum roof_command command;
+    const char *examples; /* NULL: those of the table of commands */
+    size_t count;
+    size_t input[MENU_MAX];
+} menus[] = {
+    {ROOF_COMMAND_PREDICT,
+     "  roofline predict gemm -m 128 -n 4096 -k 4096 -H h100-sxm -p fp8\n"
+     "  roofline predict llama-3.3-70b -H h100-sxm --tp 4 --prompt 2k --generate 500\n"
+     "  roofline predict ./config.json -H hgx-b200 --batch 8 --context 8k\n",
+     6,
+     {ROOF_INPUT_HARDWARE, ROOF_INPUT_PRECISION_BOTH, ROOF_DIM_BATCH, ROOF_INPUT_CONTEXT,
+      ROOF_INPUT_TP, ROOF_INPUT_WHY}},
+    {ROOF_COMMAND_SWEEP,
+     "  roofline sweep gemm -m 1:4096:x2 -n 4096 -k 4096 -p fp16,fp8 -f csv\n"
+     "  roofline sweep llama-3-8b,llama-3-70b -H h100-sxm,hgx-b200 --batch 1:64:x2\n",
+     6,
+     {ROOF_INPUT_HARDWARE, ROOF_INPUT_PRECISION_BOTH, ROOF_DIM_BATCH, ROOF_INPUT_CONTEXT,
+      ROOF_INPUT_COLUMNS, ROOF_INPUT_OUTPUT}},
+    {ROOF_COMMAND_RECOMMEND,
+     "  roofline recommend gemm -m 1 -n 4096 -k 4096 -H h100-sxm\n"
+     "  roofline recommend llama-3.3-70b -H h100-sxm,hgx-b200 --prompt 8k --generate 500 \\\n"
+     "      --max-tpot 30ms\n",
+     10,
+     {ROOF_INPUT_HARDWARE, ROOF_DIM_DEVICES, ROOF_INPUT_PROMPT, ROOF_INPUT_GENERATE,
+      ROOF_INPUT_MAX_TTFT, ROOF_INPUT_MAX_TPOT, ROOF_INPUT_RATE, ROOF_INPUT_PRICE, ROOF_INPUT_EMIT,
+      ROOF_INPUT_MAX_ACCURACY_LOSS}},
+    {ROOF_COMMAND_SIMULATE,
+     NULL,
+     12,
+     {ROOF_INPUT_HARDWARE, ROOF_INPUT_TP, ROOF_INPUT_PRECISION_BOTH, ROOF_INPUT_KV, ROOF_INPUT_RATE,
+      ROOF_INPUT_CONCURRENCY, ROOF_INPUT_ARRIVALS, ROOF_INPUT_PROMPT, ROOF_INPUT_GENERATE,
+      ROOF_INPUT_MAX_TTFT, ROOF_INPUT_MAX_TPOT, ROOF_INPUT_OUTPUT}},
+    {ROOF_COMMAND_COMPARE,
+     NULL,
+     11,
+     {ROOF_INPUT_HARDWARE, ROOF_INPUT_TP, ROOF_INPUT_PRECISION_BOTH, ROOF_INPUT_STACK,
+      ROOF_INPUT_SUMMARY, ROOF_INPUT_GROUP_BY, ROOF_INPUT_BELOW, ROOF_INPUT_COMPARE_FIT,
+      ROOF_INPUT_FORMAT, ROOF_INPUT_COLUMNS, ROOF_INPUT_OUTPUT}},
+    {ROOF_COMMAND_MEASURE,
+     NULL,
+     8,
+     {ROOF_INPUT_DEVICE, ROOF_INPUT_SECONDS, ROOF_INPUT_THREADS, ROOF_INPUT_FORMATS,
+      ROOF_INPUT_AGAINST, ROOF_INPUT_RESUME_FOLDER, ROOF_INPUT_SAVE, ROOF_INPUT_FOLDER}},
+    {ROOF_COMMAND_PLOT,
+     "  roofline plot -H h100-sxm\n"
+     "  roofline plot llama-3-8b -H h100-sxm --phase decode,prefill -o llama.svg\n"
+     "  roofline plot --from measured.csv -H h100-sxm -o measured.pdf\n",
+     6,
+     {ROOF_INPUT_HARDWARE, ROOF_INPUT_PRECISION_BOTH, ROOF_INPUT_FROM, ROOF_INPUT_PHASE,
+      ROOF_INPUT_LINE, ROOF_INPUT_OUTPUT}},
+};
+
+static void print_usage(const struct cli_command *command)
+{
+    printf("usage: roofline %s%s%s [options]\n\n%s\n\n", command->name,
+           *command->operands == '\0' ? "" : " ", command->operands, command->summary);
+}
+
+/* Prints the topic below the options of a command, if there is one. */
+static void print_subject(const struct cli_command *command, const char *before)
+{
+    for (size_t i = 0; i < COUNT(subjects); i++) {
+        if (subjects[i].command == command->id) {
+            printf("%s%s", before, subjects[i].text);
+        }
+    }
+}
+
+/* Prints the commands of a menu that tell more. */
+static void print_more(const struct cli_command *command)
+{
+    const bool workload = command->takes == CLI_WORKLOAD;
+    const int width = (int)strlen(command->name) +
+                      (int)strlen(workload ? "roofline  OPERATOR --help" : "roofline  all --help") +
+                      2;
+    char line[128];
+    printf("\nMore\n");
+    if (workload) {
+        snprintf(line, sizeof line, "roofline %s model --help", command->name);
+        printf("  %-*s %s\n", width, line,
+               command->id == ROOF_COMMAND_RECOMMEND
+                   ? "limits, objectives and the other options of models"
+                   : "the options of models");
+        snprintf(line, sizeof line, "roofline %s OPERATOR --help", command->name);
+        printf("  %-*s the options of one operator, such as gemm\n", width, line);
+    }
+    snprintf(line, sizeof line, "roofline %s all --help", command->name);
+    printf("  %-*s every option; also man roofline-%s\n", width, line, command->name);
+    printf("  %-*s hardware, precisions, operators, models, layouts or engines\n", width,
+           "roofline list WHAT");
+}
+
+static void print_menu(const struct cli_command *command, const struct menu *menu)
+{
+    const bool models = command->id == ROOF_COMMAND_RECOMMEND || command->takes == CLI_MODEL;
+    print_usage(command);
+    printf("Examples\n%s\nCommon options\n",
+           menu->examples == NULL ? command->examples : menu->examples);
+    for (size_t i = 0; i < menu->count; i++) {
+        const struct roof_input *const row = roof_input(menu->input[i]);
+        const char *const help = cli_help_of(command, models ? "model" : NULL, menu->input[i]);
+        print_option(row->letter, row->option, row->value, help == NULL ? "" : help);
+    }
+    print_subject(command, "\n");
+    print_more(command);
+}
+
+/* Returns the first screen of a command; NULL if its options fit on one. */
+static const struct menu *menu_of(const struct cli_command *command)
+{
+    for (size_t i = 0; i < COUNT(menus); i++) {
+        if (menus[i].command == command->id) {
+            return &menus[i];
+        }
+    }
+    return NULL;
+}
+
+/* Tells whether an operand asks for more than the first screen: a workload or the model of measure
+ * for its options, "all" for every option. */
+static bool asks_more(const struct cli_command *command, const char *operand)
+{
+    return operand != NULL && (command->takes == CLI_WORKLOAD || command->takes == CLI_STEP ||
+                               strcmp(operand, "all") == 0);
+}
+
+const char *cli_help_all(const struct cli_command *command)
+{
+    return menu_of(command) == NULL ? "" : " all";
+}
+
+/* --- the whole page ------------------------------------------------------------------------- */
+
+/* The groups for plans of models, beginning with the objective. */
+static const enum roof_group plan_order[] = {
+    ROOF_GROUP_LIMITS,   ROOF_GROUP_COMMAND, ROOF_GROUP_MODEL,
+    ROOF_GROUP_WORKLOAD, ROOF_GROUP_DEVICE,  ROOF_GROUP_FORMATS,
+    ROOF_GROUP_EXPECTED, ROOF_GROUP_TILE,    ROOF_GROUP_OUTPUT};
+static_assert(COUNT(plan_order) == ROOF_GROUP_COUNT, "every group has a place");
+
+static const struct heading *heading_of(enum roof_group group)
+{
+    size_t i = 0;
+    while (headings[i].group != group) {
+        i++;
+    }
+    return &headings[i];
+}
 
 /* Example values for an operator without an example in the table of commands. */
 static const struct {
@@ -412,7 +503,7 @@ static void print_examples(const struct cli_command *command, const char *worklo
     static const char begin[] = "  roofline ";
     enum roof_operator op = ROOF_OPERATOR_COUNT;
     size_t printed = 0;
-    bool meant = false;
+    bool meant = workload == NULL;
     printf("Examples\n");
     for (const char *line = command->examples; *line != '\0';) {
         const size_t length = strcspn(line, "\n") + 1;
@@ -450,11 +541,7 @@ static void print_page(const struct cli_command *command, const char *workload)
             "Dimensions take lists a,b,c and ranges START:STOP:STEP, START:STOP:xFACTOR; formats "
             "and\ndevices take lists.\n");
     }
-    for (size_t i = 0; i < COUNT(subjects); i++) {
-        if (subjects[i].command == command->id) {
-            printf("%s", subjects[i].text);
-        }
-    }
+    print_subject(command, "");
     if (strstr(command->operands, "WORKLOAD") != NULL) {
         printf(
             "A WORKLOAD is an operator (roofline list operators) or a model: a name (roofline list "
@@ -473,13 +560,10 @@ static void print_page(const struct cli_command *command, const char *workload)
 void cli_help(const struct cli_command *command, const char *workload)
 {
     enum roof_operator op = ROOF_OPERATOR_COUNT;
-    for (size_t i = 0; i < COUNT(menus) && workload == NULL; i++) {
-        if (menus[i].command == command->id) {
-            print_menu(command, &menus[i]);
-            return;
-        }
-    }
-    if (command->takes == CLI_MODEL) {
+    const struct menu *const menu = asks_more(command, workload) ? NULL : menu_of(command);
+    if (menu != NULL) {
+        print_menu(command, menu);
+    } else if (command->takes == CLI_MODEL) {
         print_page(command, "model");
     } else if (workload == NULL || command->takes != CLI_WORKLOAD || strcmp(workload, "all") == 0) {
         print_page(command, NULL);

@@ -16,8 +16,11 @@ static void print_usage(FILE *out)
     for (size_t i = 0; i < count; i++) {
         fprintf(out, "  %-12s%s\n", commands[i].name, commands[i].summary);
     }
-    fprintf(out, "\nroofline help COMMAND, or COMMAND --help, prints its options and examples.\n"
-                 "roofline --version prints the version. The manual: man roofline.\n");
+    fprintf(
+        out,
+        "\nroofline help COMMAND, or COMMAND --help, prints examples and the most used options;\n"
+        "roofline help COMMAND all prints every option.\n"
+        "roofline --version prints the version. The manual: man roofline.\n");
 }
 
 /* Closes stdout and returns the exit code, which is an error if the output could not be written. */

@@ -7,8 +7,10 @@
 
 #include "ask/asking.h"
 #include "base/base.h"
+#include "base/list.h"
 #include "base/nearest.h"
 #include "cli.h"
+#include "decide/compare.h"
 #include "decide/synonym.h"
 
 /* The argtable of a command: an entry per allowed input and one per synonym, then the operands,
@@ -39,8 +41,10 @@ static void build_synonyms(struct table *t, const struct cli_command *command)
     const struct roof_synonym *const all = roof_synonyms(&count);
     for (size_t i = 0; i < count; i++) {
         if (roof_synonym_of(all[i].option, command->id) == &all[i]) {
+            const bool letter = all[i].option[1] == '\0';
             t->entry[t->count + t->synonyms] =
-                arg_strn(NULL, all[i].option, roof_input(all[i].input)->value, 0, 1, NULL);
+                arg_strn(letter ? all[i].option : NULL, letter ? NULL : all[i].option,
+                         roof_input(all[i].input)->value, 0, 1, NULL);
             t->synonym[t->synonyms++] = &all[i];
         }
     }
@@ -116,32 +120,32 @@ static bool takes_option(const struct cli_command *command, const char *option, 
     return false;
 }
 
-/* Names the other commands that take an option; false if none does. */
+/* Names the other commands that take an option; false if none does. A name that is an option of
+ * some and a synonym in others is called the option. */
 static bool say_where(const char *option, struct roof_error *error)
 {
     const char *const name = option + strspn(option, "-");
     const char *where[CLI_COMMANDS_MAX];
     const char *meant = name;
+    bool own = false;
     size_t count = 0;
     size_t found = 0;
     const struct cli_command *const all = cli_commands(&count);
     for (size_t i = 0; i < count && found < COUNT(where); i++) {
         if (takes_option(&all[i], name, &meant)) {
             where[found++] = all[i].name;
+            own = own || meant == name;
         }
     }
     if (found == 0) {
         return false;
     }
     (void)roof_error_set(error, ROOF_USAGE, "%s is ", option);
-    if (strcmp(meant, name) != 0) {
+    if (!own) {
         roof_error_append(error, "--%s, ", meant);
     }
     for (size_t i = 0; i < found; i++) {
-        roof_error_append(error, "%s%s",
-                          i == 0           ? "an option of "
-                          : i + 1 == found ? " and "
-                                           : ", ",
+        roof_error_append(error, "%s%s", i == 0 ? "an option of " : roof_list_separator(i, found),
                           where[i]);
     }
     return true;
@@ -169,13 +173,39 @@ static bool say_meant_elsewhere(const char *option, struct roof_error *error)
     return false;
 }
 
+/* Reports an option whose word is a value of another one, such as --fp8 or --json; false: it is
+ * none. */
+static bool say_value(const char *option, const struct cli_command *command,
+                      struct roof_error *error)
+{
+    const char *const word = option + strspn(option, "-");
+    const size_t formats = roof_input_allowed(ROOF_INPUT_PRECISION_BOTH, command->id)
+                               ? ROOF_INPUT_PRECISION_BOTH
+                               : ROOF_INPUT_FORMATS;
+    enum roof_precision precision = ROOF_PRECISION_AUTO;
+    enum roof_answer_format format = ROOF_TEXT;
+    size_t input = ROOF_INPUT_COUNT;
+    if (roof_input_allowed(formats, command->id) &&
+        roof_precision_find(&precision, word, NULL) == ROOF_OK) {
+        input = formats;
+    } else if (roof_answer_format_find(&format, command->id, word, NULL) == ROOF_OK) {
+        input = ROOF_INPUT_FORMAT;
+    } else {
+        return false;
+    }
+    (void)roof_error_set(error, ROOF_USAGE, "unknown option '%s'; did you mean --%s %s?", option,
+                         roof_input(input)->option, word);
+    return true;
+}
+
 /* Refuses an option that the command does not take, with a hint by its likely meaning there. False
  * without a hint. */
 static bool refuse_option(const char *option, const struct cli_command *command,
                           struct roof_error *error)
 {
     if (strcmp(option, "--model") == 0 &&
-        (command->takes == CLI_WORKLOAD || command->takes == CLI_MODEL)) {
+        (command->takes == CLI_WORKLOAD || command->takes == CLI_MODEL ||
+         command->takes == CLI_MEASURED || command->takes == CLI_STEP)) {
         (void)roof_error_set(error, ROOF_USAGE,
                              "unknown option '--model'; name the model without it: roofline %s %s",
                              command->name, command->operands);
@@ -191,7 +221,8 @@ static bool refuse_option(const char *option, const struct cli_command *command,
         (void)roof_error_set(error, ROOF_USAGE, "unknown option '%s'; did you mean --%s%s?", option,
                              roof_input(meant->input)->option, value_of(meant));
     }
-    return elsewhere || meant != NULL || say_meant_elsewhere(option, error);
+    return elsewhere || meant != NULL || say_value(option, command, error) ||
+           say_meant_elsewhere(option, error);
 }
 
 /* Finds the entry of a long option by its whole name of `length` bytes; NULL: there is none. */
@@ -230,8 +261,9 @@ static enum roof_status refuse_long(const struct table *t, const struct cli_comm
             return roof_unknown_name(error, ROOF_USAGE, "option", option, known, count);
         }
     }
-    return roof_error_set(error, ROOF_USAGE, "unknown option '%.60s'; roofline %s --help lists all",
-                          option, command->name);
+    return roof_error_set(error, ROOF_USAGE,
+                          "unknown option '%.60s'; roofline %s%s --help lists all", option,
+                          command->name, cli_help_all(command));
 }
 
 /* Accepts only whole names of long options, with two dashes: the letters after a single dash would
@@ -377,13 +409,9 @@ static enum roof_status put_synonym(struct cli_options *out, const struct table 
 static enum roof_status put_measured(struct cli_options *out, const char *file, const char *model,
                                      struct roof_error *error)
 {
-    const char *const dot = model == NULL ? NULL : strrchr(model, '.');
     TRY(roof_question_put(out->question, "file", file, error));
-    if (dot != NULL && (strcmp(dot, ".csv") == 0 || strcmp(dot, ".ndjson") == 0)) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "compare reads one file, and '%s' is a second one; only the name of "
-                              "a model may follow the file",
-                              model);
+    if (model != NULL && roof_compare_is_file(model)) {
+        return roof_compare_refuse_second(file, model, error);
     }
     return model == NULL ? ROOF_OK : roof_question_put(out->question, "model", model, error);
 }
@@ -470,9 +498,18 @@ static enum roof_status take(struct cli_options *out, const struct table *t,
     for (int i = 0; i < t->operands->count; i++) {
         if (i == most) {
             const char *const extra = t->operands->sval[i];
-            return roof_error_set(error, ROOF_USAGE, "unexpected argument '%s'%s", extra,
-                                  roof_is_time_unit(extra) ? "; write a unit without a space: 30ms"
-                                                           : "");
+            if (out->command->takes == CLI_MEASURED && roof_compare_is_result(extra) &&
+                roof_compare_is_result(out->operand[1])) {
+                return roof_compare_refuse_second(out->operand[0], out->operand[1], error);
+            }
+            return roof_is_time_unit(extra)
+                       ? roof_error_set(error, ROOF_USAGE,
+                                        "unexpected argument '%s'; write a unit without a space: "
+                                        "30ms",
+                                        extra)
+                       : roof_error_set(error, ROOF_USAGE,
+                                        "unexpected argument '%s'; usage: roofline %s %s", extra,
+                                        out->command->name, out->command->operands);
         }
         out->operand[out->operand_count++] = t->operands->sval[i];
     }

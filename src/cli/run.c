@@ -254,9 +254,6 @@ enum roof_status cli_run_clock(struct cli_run *run, double *now, bool *more, dou
     if (due_s <= 0) {
         run->begun_s = now_s();
         run->output[0] = run->output[1] = -1;
-        if (run->argv == NULL) {
-            cli_interrupt_watch();
-        }
     }
     block_signals(&mask);
     if (due_s > 0 && run->argv != NULL && run->pid == 0) {

@@ -11,6 +11,7 @@
 #include "base/base.h"
 #include "base/grow.h"
 #include "base/list.h"
+#include "base/shell.h"
 #include "decide/records.h"
 
 #define GROUP_COLUMNS_MAX 16
@@ -195,24 +196,82 @@ static void finish(struct roof_compare_group *out, struct tally *tally)
     };
 }
 
+/* --- names of files ------------------------------------------------------------------------ */
+
+static bool has_extension(const char *name, const char *extension)
+{
+    const char *const dot = strrchr(name, '.');
+    return dot != NULL && strcmp(dot + 1, extension) == 0;
+}
+
+bool roof_compare_is_file(const char *name)
+{
+    return has_extension(name, "csv") || has_extension(name, "ndjson") ||
+           has_extension(name, "jsonl");
+}
+
+bool roof_compare_is_result(const char *name)
+{
+    return roof_compare_is_file(name) || has_extension(name, "json");
+}
+
+enum roof_status roof_compare_refuse_second(const char *file, const char *second,
+                                            struct roof_error *error)
+{
+    (void)roof_error_set(error, ROOF_USAGE, "compare takes one FILE, and '%s' is a second one",
+                         second);
+    if (has_extension(file, "csv") || has_extension(second, "csv")) {
+        roof_error_append(error, "; only the name of a model may follow FILE");
+    } else {
+        struct roof_text words = ROOF_TEXT_INIT;
+        roof_text_shell_word(&words, file);
+        roof_text_put(&words, " ");
+        roof_text_shell_word(&words, second);
+        roof_error_append(error, "; join results with: jq -c . %s > all.ndjson",
+                          words.failed ? "FILES" : words.data);
+        roof_text_free(&words);
+    }
+    return ROOF_USAGE;
+}
+
 /* --- columns ------------------------------------------------------------------------------- */
 
-/* Refuses a header without a measured value, and names a column that may be meant for one. */
-static enum roof_status refuse_unmeasured(const struct roof_records *records,
-                                          struct roof_error *error)
+/* Names a column that may be meant for a measured value, and its unit. */
+static void hint_measured(const struct roof_records *records, struct roof_error *error)
 {
     const char *name = NULL;
     const char *meant = NULL;
+    /* Predictions have these columns, too, and a file of them was not measured. */
+    const bool predicted = roof_records_has(records, "expected_time_us");
+    for (size_t i = 0; i < records->columns && !predicted; i++) {
+        name = records->column[i];
+        if (roof_records_is_time(name)) {
+            roof_error_append(error,
+                              " (is %.60s measured_us, in microseconds, or of a model tpot_ms or "
+                              "ttft_ms, in milliseconds?)",
+                              name);
+            return;
+        }
+    }
     for (size_t i = 0; i < records->carried_count && meant == NULL; i++) {
         name = records->carried[i].name;
         meant = roof_records_meant(records, name);
     }
+    if (meant != NULL) {
+        const char *const unit = roof_records_unit(name, meant);
+        roof_error_append(error, " (is %.60s %s%s%s?)", name, meant, unit == NULL ? "" : ", in ",
+                          unit == NULL ? "" : unit);
+    }
+}
+
+/* Refuses a header without a measured value. */
+static enum roof_status refuse_unmeasured(const struct roof_records *records,
+                                          struct roof_error *error)
+{
     (void)roof_error_at(error, ROOF_INVALID, records->name, records->line, 0,
                         "the file has no column of measured values: measured_us, or for models "
                         "ttft_ms, tpot_ms, e2e_ms or tokens_per_s");
-    if (meant != NULL) {
-        roof_error_append(error, " (is %.60s %s?)", name, meant);
-    }
+    hint_measured(records, error);
     return ROOF_INVALID;
 }
 
@@ -398,6 +457,14 @@ static void keep_fastest(struct roof_comparison *out, const struct roof_compared
     }
 }
 
+/* Tells whether a row has a time of a request in which it may wait for others. */
+static bool is_shared(const struct roof_compared *row)
+{
+    const struct roof_model_prediction *const m = row->model_prediction;
+    return (row->which == ROOF_METRIC_TTFT || row->which == ROOF_METRIC_E2E) && m != NULL &&
+           m->scenario.common.shape.batch > 1 && m->scenario.static_batch == 0;
+}
+
 /* Compares each measured value of a row that was predicted. */
 static enum roof_status compare_row(struct run *r, struct roof_compared *row,
                                     struct roof_error *error)
@@ -413,6 +480,9 @@ static enum roof_status compare_row(struct run *r, struct roof_compared *row,
         if (set_times(&compared[count], &r->records, (enum roof_metric)i, &why) != ROOF_OK) {
             return refuse_row(r, &why, error);
         }
+        compared[count].shared = is_shared(&compared[count]);
+        compared[count].repeated =
+            i == ROOF_METRIC_RATE && !isnan(r->records.measured_s[ROOF_METRIC_TPOT]);
         count++;
     }
     for (size_t i = 0; i < count; i++) {
@@ -470,6 +540,9 @@ static enum roof_status do_row(struct run *r, struct roof_error *error)
         return refuse_row(r, &why, error);
     }
     row.model_prediction = records->model_prediction;
+    row.asked = records->asked;
+    row.requests = records->requests;
+    row.request_rate = records->request_rate;
     if (read_count(&row.count, r, &why) != ROOF_OK) {
         return refuse_row(r, &why, error);
     }

@@ -22,7 +22,13 @@ struct roof_compared {
     const struct roof_hardware *hardware;
     const struct roof_prediction *prediction;             /**< of a model: its total */
     const struct roof_model_prediction *model_prediction; /**< NULL: an operator */
-    bool metrics;           /**< the file has measured values other than measured_us */
+    const struct roof_scenario *asked; /**< the inputs of a model, without later defaults */
+    double requests;                   /**< completed in the benchmark of the row; NAN: unknown */
+    double request_rate; /**< at which they came; INFINITY: at once; NAN: a limit held them back */
+    bool shared;         /**< the first token or the end of one among several requests, for whose
+                              prompts it may have waited */
+    bool repeated;       /**< a rate of a row that also has the time per token */
+    bool metrics;        /**< the file has measured values other than measured_us */
     enum roof_metric which; /**< was measured */
     const char *metric;     /**< its key: "ttft_ms" */
     double measured_s;      /**< for a rate the time of a token, like the times below */
@@ -107,5 +113,13 @@ enum roof_status roof_compare(struct roof_comparison *out, const char *path,
                               const char *model, const char *group_by,
                               const struct roof_compare_calls *calls, struct roof_error *error);
 void roof_comparison_free(struct roof_comparison *comparison);
+
+/** Tells whether a name has the extension of a file of rows, which no model has. */
+bool roof_compare_is_file(const char *name);
+/** Tells whether a name has an extension of rows or of JSON, as results of benchmarks have. */
+bool roof_compare_is_result(const char *name);
+/** Refuses a second file, with the way to join it with the first one (ROOF_USAGE). */
+enum roof_status roof_compare_refuse_second(const char *file, const char *second,
+                                            struct roof_error *error);
 
 #endif

@@ -4,19 +4,19 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "base/quantity.h"
-#include "base/shell.h"
 #include "decide/emit_copies.h"
+#include "decide/emit_name.h"
+#include "decide/emit_reason.h"
+#include "decide/emit_room.h"
 
 /* Engines take at least this many tokens of a pass by default. */
 #define PASS_TOKENS 8192
-
-/* The destination of a line decides how names are quoted. */
-enum place { COMMAND, IN_FILE, COMMENT };
 
 /* A manifest of Kubernetes that starts an engine in a runtime of its own. */
 struct manifest {
@@ -60,11 +60,15 @@ struct emitter {
     const struct roof_engine_kv *kv;
     const struct roof_engine_split *split;
     int64_t context;
-    int64_t served;                  /* the longest request that the engine accepts */
-    int64_t chunk;                   /* most tokens of prompts in a step */
-    struct roof_text model;          /* a repository, a folder or a file */
-    struct roof_text name;           /* its last part, for file names */
-    struct roof_text checkpoint;     /* the checkpoint that the engine reads */
+    int64_t served;                          /* the longest request that the engine accepts */
+    int64_t chunk;                           /* most tokens of prompts in a step */
+    struct roof_text model;                  /* a repository, a folder or a file */
+    struct roof_text name;                   /* its last part, for file names */
+    struct roof_text checkpoint;             /* the checkpoint that the engine reads */
+    const struct roof_engine_drafts *drafts; /* NULL: the question has none */
+    struct roof_text drafter;                /* the model that drafts, like those of the model */
+    struct roof_text drafter_name;
+    struct roof_text drafter_checkpoint;
     const struct manifest *manifest; /* NULL: a script */
     struct roof_text *remark;        /* a remark for the reader, see end_remark */
     struct roof_error *error;
@@ -72,70 +76,19 @@ struct emitter {
 
 /* --- names --------------------------------------------------------------------------------- */
 
-/* Writes one word of the shell; a file whose name begins with "-" must not look like an option. */
-static void put_quoted(struct roof_text *out, const char *text)
-{
-    if (*text == '-') {
-        roof_text_put(out, "./");
-    }
-    roof_text_shell_word(out, text);
-}
-
-/* In a comment nothing may end the line. */
-static void put_comment(struct roof_text *out, const char *text)
-{
-    for (const char *p = text; *p != '\0'; p++) {
-        roof_text_add(out, iscntrl((unsigned char)*p) ? "?" : p, 1);
-    }
-}
-
-static void put_name(struct roof_text *out, const char *text, enum place place)
-{
-    if (place == COMMAND) {
-        put_quoted(out, text);
-    } else {
-        put_comment(out, text);
-    }
-}
-
-static bool ends_with(const char *text, const char *with)
-{
-    const size_t length = strlen(text);
-    return length >= strlen(with) && strcmp(text + length - strlen(with), with) == 0;
-}
-
-/* Sets the name of the model for an engine: the folder of a config.json, or a name of the hub. */
-static void set_model(struct emitter *e, const char *given)
+/* Sets the names of the model, and of the one that drafts, for an engine. */
+static void set_names(struct emitter *e, const char *given)
 {
     const struct roof_model *const m = e->plain;
+    const struct roof_model *const draft = e->problem->base.draft;
     const bool file = roof_plan_of_gguf(e->problem); /* also where a folder was given */
     const char *const own = m == e->problem->model && !file ? given : m->id;
-    const char *const name = m->repository == NULL ? own : m->repository;
-    size_t length = strlen(name);
-    if (ends_with(name, ".json") || ends_with(name, ".safetensors")) {
-        const char *const slash = strrchr(name, '/');
-        length = slash == NULL ? 0 : (size_t)(slash - name);
-    }
-    while (length > 1 && name[length - 1] == '/') {
-        length--;
-    }
-    roof_text_put(&e->model, "");
-    if (length == 0) {
-        roof_text_put(&e->model, ".");
-    } else {
-        roof_text_add(&e->model, name, length);
-    }
-    const char *const slash = e->model.failed ? NULL : strrchr(e->model.data, '/');
-    const char *const last = slash == NULL ? e->model.data : slash + 1;
-    const char *const end =
-        last == NULL ? NULL
-                     : last + strlen(last) - (ends_with(last, ".gguf") ? strlen(".gguf") : 0);
-    for (const char *p = last; p != end; p++) {
-        roof_text_add(&e->name, isalnum((unsigned char)*p) || *p == '.' || *p == '_' ? p : "-", 1);
-    }
-    if (last != NULL && strspn(last, ".") == strlen(last)) { /* "." and ".." are no names */
-        roof_text_clear(&e->name);
-        roof_text_put(&e->name, "model");
+    roof_emit_names(&e->model, &e->name, m->repository == NULL ? own : m->repository);
+    if (draft != NULL) {
+        roof_emit_names(&e->drafter, &e->drafter_name,
+                        draft->repository != NULL  ? draft->repository
+                        : draft->reference != NULL ? draft->reference
+                                                   : draft->id);
     }
 }
 
@@ -143,10 +96,11 @@ static void set_model(struct emitter *e, const char *given)
 
 /* Writes the value of a placeholder; false when there is no placeholder of that name. */
 static bool put_value(struct roof_text *out, const struct emitter *e, const char *name,
-                      size_t length, enum place place)
+                      size_t length, enum roof_emit_place place)
 {
     const struct roof_plan *const p = e->plan;
     const int64_t ranks = p->split.attention_dp;
+    const int64_t offloaded = roof_offload_layers(p->offload);
     const int64_t per_rank = (p->batch + ranks - 1) / ranks;
     const struct {
         const char *name;
@@ -161,24 +115,31 @@ static bool put_value(struct roof_text *out, const struct emitter *e, const char
                    {"batch_per_rank", per_rank},
                    {"batch_of_ranks", per_rank * ranks},
                    {"context", e->served},
-                   {"offloaded", roof_offload_layers(p->offload)},
+                   {"offloaded", offloaded < e->plain->layers ? offloaded : e->plain->layers},
                    /* llama.cpp counts the output as one more layer, the last one */
-                   {"device_layers", e->plain->layers + 1 - roof_offload_layers(p->offload)},
+                   {"device_layers", e->plain->layers + 1 - offloaded},
                    {"tokens", e->context * p->batch},
-                   {"chunk", e->chunk}};
+                   {"chunk", e->chunk},
+                   {"drafts", e->problem->base.draft_tokens},
+                   {"verified", e->problem->base.draft_tokens + 1}};
     const struct {
         const char *name;
         const struct roof_text *value;
-    } names[] = {{"model", &e->model}, {"name", &e->name}, {"checkpoint", &e->checkpoint}};
+    } names[] = {{"model", &e->model},
+                 {"name", &e->name},
+                 {"checkpoint", &e->checkpoint},
+                 {"drafter", &e->drafter},
+                 {"drafter_name", &e->drafter_name},
+                 {"drafter_checkpoint", &e->drafter_checkpoint}};
     for (size_t i = 0; i < COUNT(numbers); i++) {
         if (strlen(numbers[i].name) == length && strncmp(name, numbers[i].name, length) == 0) {
             roof_text_printf(out, "%" PRId64, numbers[i].value);
             return true;
         }
     }
-    for (size_t i = 0; i < COUNT(names) && place != IN_FILE; i++) {
+    for (size_t i = 0; i < COUNT(names); i++) {
         if (strlen(names[i].name) == length && strncmp(name, names[i].name, length) == 0) {
-            put_name(out, names[i].value->data == NULL ? "" : names[i].value->data, place);
+            roof_emit_name(out, names[i].value->data == NULL ? "" : names[i].value->data, place);
             return true;
         }
     }
@@ -191,16 +152,19 @@ static bool put_value(struct roof_text *out, const struct emitter *e, const char
 }
 
 static enum roof_status put_line(struct roof_text *out, const struct emitter *e, const char *line,
-                                 enum place place)
+                                 enum roof_emit_place place)
 {
+    bool quoted = false;
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
     while (*line != '\0') {
         const size_t length = *line == '{' ? strspn(line + 1, letters) : 0;
         if (length == 0 || line[length + 1] != '}') {
+            quoted ^= *line == '\'';
             roof_text_add(out, line++, 1);
             continue;
         }
-        if (!put_value(out, e, line + 1, length, place)) {
+        const bool json = quoted && place == ROOF_EMIT_COMMAND;
+        if (!put_value(out, e, line + 1, length, json ? ROOF_EMIT_JSON : place)) {
             return roof_error_set(e->error, ROOF_INVALID, "%s: %.*s is no placeholder here",
                                   e->engine->id, (int)length + 2, line);
         }
@@ -209,12 +173,29 @@ static enum roof_status put_line(struct roof_text *out, const struct emitter *e,
     return ROOF_OK;
 }
 
+/* Tells whether the model that drafts is read as published, beside a quantised checkpoint. */
+static bool drafts_unquantised(const struct emitter *e)
+{
+    const struct roof_engine_format *const f = e->format;
+    return e->drafts == &e->engine->drafts[ROOF_DRAFTING_MODEL] && e->drafts->checkpoint == NULL &&
+           roof_precision_bits(f->weights) < 16 &&
+           (f->checkpoint != NULL || f->quantization != NULL);
+}
+
 /* Returns the words that a whole line stands for; NULL for other lines. */
 static const struct roof_engine_words *words_of(const struct emitter *e, const char *line)
 {
+    static const char *const none[] = {NULL};
+    static const struct roof_engine_words nothing = {.command = none, .file = none};
+    const struct roof_engine_class *const class = roof_engine_class(e->engine, e->problem->model);
     return strcmp(line, "{format}") == 0  ? &e->format->words
+           : strcmp(line, "{class}") == 0 ? (class == NULL ? &nothing : &class->words)
            : strcmp(line, "{kv}") == 0    ? &e->kv->words
            : strcmp(line, "{split}") == 0 ? &e->split->words
+           : strcmp(line, "{drafting}") == 0
+               ? (e->drafts == NULL ? &nothing : &e->drafts->over.words)
+           : strcmp(line, "{drafting_formats}") == 0
+               ? (drafts_unquantised(e) ? &e->drafts->unquantised : &nothing)
            : strcmp(line, "{offload}") == 0
                ? &e->engine->offload[roof_offload_part(e->plan->offload)]
                : NULL;
@@ -222,15 +203,15 @@ static const struct roof_engine_words *words_of(const struct emitter *e, const c
 
 /* Writes all lines of a step, with a text between them. */
 static enum roof_status put_lines(const struct emitter *e, const char *const *line,
-                                  enum place place, const char *between)
+                                  enum roof_emit_place place, const char *between)
 {
     const char *separator = "";
     for (; *line != NULL; line++) {
         const struct roof_engine_words *const words = words_of(e, *line);
         const char *const single[] = {*line, NULL};
-        const char *const *each = words == NULL      ? single
-                                  : place == IN_FILE ? words->file
-                                                     : words->command;
+        const char *const *each = words == NULL             ? single
+                                  : place == ROOF_EMIT_FILE ? words->file
+                                                            : words->command;
         for (; *each != NULL; each++) {
             roof_text_put(e->out, separator);
             TRY(put_line(e->out, e, *each, place));
@@ -244,35 +225,37 @@ static enum roof_status put_lines(const struct emitter *e, const char *const *li
 static enum roof_status put_step(const struct emitter *e, const struct roof_engine_step *step)
 {
     if (step->file == NULL) {
-        return put_lines(e, step->line, COMMAND, " \\\n    ");
+        return put_lines(e, step->line, ROOF_EMIT_COMMAND, " \\\n    ");
     }
     roof_text_printf(e->out, "cat > %s <<'END'\n", step->file);
-    TRY(put_lines(e, step->line, IN_FILE, "\n"));
+    TRY(put_lines(e, step->line, ROOF_EMIT_FILE, "\n"));
     roof_text_put(e->out, "END\n");
     return ROOF_OK;
 }
 
 /* --- remarks ------------------------------------------------------------------------------- */
 
-/* Ends a remark for the reader. It is a command that does nothing, with one quoted word, because an
- * interactive zsh has no comments. */
+/* The columns of a remark, less the sign before it; further lines are indented. */
+#define REMARK_WIDTH (ROOF_PAGE_WIDTH - 2)
+#define REMARK_INDENT 4
+
+/* Ends a remark for the reader, on as many lines as it needs. One that begins with a blank is a
+ * command, which stays on one line. */
 static void end_remark(const struct emitter *e)
 {
-    struct roof_text *const out = e->out;
     struct roof_text *const remark = e->remark;
-    if (e->manifest != NULL) { /* YAML has comments */
-        roof_text_printf(out, "# %s\n", remark->data == NULL ? "" : remark->data);
-        out->failed |= remark->failed;
-        roof_text_clear(remark);
-        return;
+    if (remark->length > 0 && remark->data[0] != ' ') {
+        roof_text_fold_at(remark, 0, REMARK_INDENT, REMARK_WIDTH);
     }
-    roof_text_put(out, ": '");
-    for (size_t i = 0; i < remark->length; i++) {
-        const char *const at = remark->data + i;
-        roof_text_add(out, *at == '\'' ? "'\\''" : at, *at == '\'' ? 4 : 1);
+    size_t length = 0;
+    for (size_t from = 0; from <= remark->length; from += length + 1) {
+        const char *const line = remark->data == NULL ? "" : remark->data + from;
+        length = strcspn(line, "\n");
+        roof_text_put(e->out, "# ");
+        roof_text_add(e->out, line, length);
+        roof_text_put(e->out, "\n");
     }
-    roof_text_put(out, "'\n");
-    out->failed |= remark->failed;
+    e->out->failed |= remark->failed;
     roof_text_clear(remark);
 }
 
@@ -280,38 +263,52 @@ static void put_described(const struct emitter *e, const struct roof_plan *plan)
 {
     struct roof_text text = ROOF_TEXT_INIT;
     roof_plan_describe(&text, plan, e->problem);
-    put_comment(e->remark, text.data == NULL ? "" : text.data);
+    roof_emit_name(e->remark, text.data == NULL ? "" : text.data, ROOF_EMIT_COMMENT);
     e->remark->failed |= text.failed;
     roof_text_free(&text);
 }
 
-/* Writes the best plan of all and the reason, if a script of this engine does not start it. */
-static void put_better(const struct emitter *e, const struct roof_plan *best)
+/* Tells whether the engine has the drafts of the question over the split of a plan. */
+static bool has_drafts(const struct emitter *e, const struct roof_plan *plan)
 {
+    const struct roof_scenario *const base = &e->problem->base;
+    return base->draft_tokens == 0 ||
+           roof_engine_drafts(e->engine, roof_drafting_of(base, e->problem->model), &plan->split,
+                              plan->batch) != NULL;
+}
+
+/* Writes the best plan of all and the reason, if a script of this engine does not start it. */
+static void put_better(const struct emitter *e, const struct roof_plans *of)
+{
+    const struct roof_plan *const best = &of->plan[0];
     const bool apart = best->prefill.copies > 0;
     char rate[ROOF_QUANTITY_SIZE];
-    if (!apart && (best->engines >> e->number & 1U) != 0) {
+    if (!apart && (best->engines >> e->number & 1U) != 0 && has_drafts(e, best)) {
         return;
     }
-    const struct roof_serving *const s = &e->problem->engines->serving[best->serving];
     const struct roof_hardware *const hardware = e->problem->hardware[best->hardware];
-    const bool formats = roof_engine_format(e->engine, s, hardware) != NULL;
+    const unsigned formats =
+        roof_engines_serve(e->problem->engines, best->serving, e->problem->model, hardware);
     const unsigned splits =
         roof_engines_split(e->problem->engines, hardware, &best->split, best->batch);
     struct roof_plan_row row;
     roof_plan_name(&row, best, 1, e->problem);
     roof_text_printf(e->remark,
                      apart ? "better with separate copies for prefill and decode (%s): "
-                           : "better with %s: ",
+                     : (best->engines >> e->number & 1U) != 0 ? "ranked first for %s: "
+                                                              : "better with %s: ",
                      row.engines);
     put_described(e, best);
-    roof_text_printf(e->remark, ", %s tokens/s; ", roof_format_short(rate, best->tokens_per_s));
+    roof_text_printf(e->remark, of->gain == NULL ? ", %s tokens/s; " : "; %s; ",
+                     of->gain == NULL ? roof_format_short(rate, best->tokens_per_s) : of->gain);
     if (apart) {
         roof_text_put(e->remark, "this script starts copies of one kind only");
     } else {
         roof_text_printf(e->remark, "%s %s", e->engine->name,
-                         !formats ? "does not run these formats on this device"
+                         (formats >> e->number & 1U) == 0
+                             ? "does not run these formats on this device"
                          : (splits >> e->number & 1U) == 0 ? "does not run this split"
+                         : !has_drafts(e, best)            ? "does not draft over this split"
                                                            : "has slower kernels for it");
     }
     end_remark(e);
@@ -350,6 +347,7 @@ static enum roof_status put_before(const struct emitter *e, const struct roof_pl
         return ROOF_OK;
     }
     roof_plan_scenario(&after, p, e->problem);
+    after.common.shape.batch = p->fills > 0 ? p->fills : p->batch;
     struct roof_scenario before = after;
     before.common.formats = (struct roof_formats)ROOF_FORMATS_AUTO;
     before.common.formats.precision = ROOF_PRECISION_BF16;
@@ -358,14 +356,18 @@ static enum roof_status put_before(const struct emitter *e, const struct roof_pl
     for (size_t i = 0; i < 2; i++) {
         roof_format_short(value[i], rate[i]);
     }
+    char batch[48] = "batch";
+    if (p->fills > 0) {
+        (void)snprintf(batch, sizeof batch, "batch of %" PRId64 " in each copy", p->fills);
+    }
     if (isnan(rate[0])) {
         const int64_t each = p->devices / p->dp;
-        roof_text_printf(e->remark,
-                         "before quantisation, in bf16, this batch does not fit on %" PRId64 " %s",
-                         each, each == 1 ? "device" : "devices");
+        roof_text_printf(
+            e->remark, "without quantisation (bf16), %s %s does not fit on %" PRId64 " %s",
+            p->fills > 0 ? "a" : "this", batch, each, each == 1 ? "device" : "devices");
     } else {
-        roof_text_printf(e->remark, "at that batch: %s tokens/s in bf16 before, %s in %s, %sx",
-                         value[0], value[1], e->format->id,
+        roof_text_printf(e->remark, "%s %s without quantisation (bf16): %s tokens/s; in %s %s, %sx",
+                         p->fills > 0 ? "a" : "the same", batch, value[0], e->format->id, value[1],
                          roof_format_short(gain, rate[1] / rate[0]));
     }
     end_remark(e);
@@ -380,7 +382,7 @@ static void put_plan(const struct emitter *e, const struct roof_plans *plans)
     char ttft[ROOF_QUANTITY_SIZE];
     char tpot[ROOF_QUANTITY_SIZE];
     char rate[ROOF_QUANTITY_SIZE];
-    put_comment(e->remark, e->plain->id);
+    roof_emit_name(e->remark, e->plain->id, ROOF_EMIT_COMMENT);
     roof_text_printf(e->remark, " with %s, rank %zu of %zu: ", e->engine->name, rank, plans->count);
     put_described(e, p);
     const char *const called = e->problem->engines->serving[p->serving].id;
@@ -411,7 +413,7 @@ static void put_plan(const struct emitter *e, const struct roof_plans *plans)
                          100 * p->near);
         end_remark(e);
     }
-    put_better(e, rank > 1 || e->others == NULL ? &plans->plan[0] : &e->others->plan[0]);
+    put_better(e, rank > 1 || e->others == NULL ? plans : e->others);
 }
 
 /* Warns that a name which only resembles a model of the registry may mean another checkpoint. */
@@ -419,11 +421,28 @@ static void put_alias(const struct emitter *e, const char *given)
 {
     const struct roof_model *const m = e->problem->model;
     if (m == e->plain && m->repository != NULL && strcmp(given, m->id) != 0) {
-        put_comment(e->remark, given);
+        roof_emit_name(e->remark, given, ROOF_EMIT_COMMENT);
         roof_text_printf(e->remark, ": replace %s by its repository if that differs",
                          m->repository);
         end_remark(e);
     }
+}
+
+/* Says how a checkpoint is made; NULL: it exists. */
+static enum roof_status put_making(const struct emitter *e, const struct roof_text *checkpoint,
+                                   const char *const *make)
+{
+    if (make != NULL && *make != NULL) {
+        roof_text_printf(
+            e->remark, "%s stands for a checkpoint that you have or make first:", checkpoint->data);
+        end_remark(e);
+    }
+    for (; make != NULL && *make != NULL; make++) {
+        roof_text_put(e->remark, "  ");
+        TRY(put_line(e->remark, e, *make, ROOF_EMIT_COMMENT));
+        end_remark(e);
+    }
+    return ROOF_OK;
 }
 
 /* Sets the checkpoint that is read, and says where it comes from. */
@@ -433,13 +452,13 @@ static enum roof_status set_checkpoint(struct emitter *e)
     const struct roof_serving *const s = &e->problem->engines->serving[e->plan->serving];
     const char *const made = e->format->checkpoint;
     /* A GGUF file has formats of its own: no engine gets those of the plan out of it. */
-    const bool original = m->quantization == NULL && !ends_with(e->model.data, ".gguf");
+    const bool original = m->quantization == NULL && !roof_emit_ends_with(e->model.data, ".gguf");
     const bool published = made == NULL && (original || s->quantization != NULL);
     if (published) {
         roof_text_put(&e->checkpoint, e->model.data);
         return e->checkpoint.failed ? roof_no_memory(e->error) : ROOF_OK;
     }
-    TRY(put_line(&e->checkpoint, e, made == NULL ? "./{name}-" : made, COMMENT));
+    TRY(put_line(&e->checkpoint, e, made == NULL ? "./{name}-" : made, ROOF_EMIT_COMMENT));
     roof_text_put(&e->checkpoint, made == NULL ? "unquantised" : "");
     if (e->checkpoint.failed) {
         return roof_no_memory(e->error);
@@ -449,17 +468,45 @@ static enum roof_status set_checkpoint(struct emitter *e)
             e->remark, "the checkpoint is quantised (%s): replace %s by one that is not",
             m->quantization == NULL ? "a GGUF file" : m->quantization, e->checkpoint.data);
         end_remark(e);
-    } else if (e->format->make[0] != NULL) {
-        roof_text_printf(e->remark, "%s stands for a checkpoint that you have or make first:",
-                         e->checkpoint.data);
+    }
+    return put_making(e, &e->checkpoint, made == NULL ? NULL : e->format->make);
+}
+
+/* Sets the checkpoint of the model that drafts, and says what the times assume of drafts. */
+static enum roof_status set_drafter(struct emitter *e)
+{
+    const struct roof_scenario *const base = &e->problem->base;
+    const struct roof_engine_drafts *const d = e->drafts;
+    const char *const name = e->drafter.data == NULL ? "" : e->drafter.data;
+    const bool made = d != NULL && d->checkpoint != NULL && !roof_emit_ends_with(name, ".gguf");
+    if (d == NULL) {
+        return ROOF_OK;
+    }
+    roof_text_printf(e->remark, "drafts: %" PRId64 " a step, accepted with probability %.3g each",
+                     base->draft_tokens, base->acceptance);
+    if (d == &e->engine->drafts[ROOF_DRAFTING_FREE]) {
+        roof_text_put(e->remark, ", at no cost");
+    } else if (base->draft != NULL && roof_precision_bits(e->format->weights) < 16) {
+        roof_text_put(e->remark,
+                      drafts_unquantised(e)
+                          ? ", by a draft model as published; its times assume the formats of the "
+                            "plan"
+                          : ", by a model in the formats of the plan");
+    }
+    roof_text_put(e->remark, " (assumed)");
+    end_remark(e);
+    if (d->over.note != NULL) {
+        roof_text_put(e->remark, d->over.note);
         end_remark(e);
     }
-    for (const char *const *line = e->format->make; *line != NULL; line++) {
-        roof_text_put(e->remark, "  ");
-        TRY(put_line(e->remark, e, *line, COMMENT));
-        end_remark(e);
+    if (made) {
+        TRY(put_line(&e->drafter_checkpoint, e, d->checkpoint, ROOF_EMIT_COMMENT));
+    } else {
+        roof_text_put(&e->drafter_checkpoint, name);
     }
-    return ROOF_OK;
+    return e->drafter_checkpoint.failed
+               ? roof_no_memory(e->error)
+               : put_making(e, &e->drafter_checkpoint, made ? d->make : NULL);
 }
 
 /* Writes notes on the split and on several nodes. */
@@ -467,11 +514,15 @@ static enum roof_status put_notes(const struct emitter *e)
 {
     const struct roof_hardware *const hardware = e->problem->hardware[e->plan->hardware];
     if (e->split->note != NULL) {
-        TRY(put_line(e->remark, e, e->split->note, COMMENT));
+        TRY(put_line(e->remark, e, e->split->note, ROOF_EMIT_COMMENT));
         end_remark(e);
     }
     if (roof_several_nodes(hardware, e->plan->devices / e->plan->dp) && e->engine->nodes != NULL) {
         roof_text_put(e->remark, e->engine->nodes);
+        end_remark(e);
+    }
+    roof_emit_room_note(e->remark, e->engine, e->served, e->context);
+    if (e->remark->length > 0) {
         end_remark(e);
     }
     roof_text_printf(e->remark, "formats, splits and words with sources: roofline list engines %s",
@@ -489,17 +540,17 @@ static enum roof_status put_notes(const struct emitter *e)
 static enum roof_status put_server(const struct emitter *e, const struct roof_engine_step *step)
 {
     const struct roof_hardware *const hardware = e->problem->hardware[e->plan->hardware];
-    const int64_t here = roof_emit_copies(e->plan, hardware);
+    const int64_t per_node = roof_emit_copies_per_node(e->plan, hardware);
     if (e->plan->dp == 1) {
         return put_step(e, step);
     }
-    roof_emit_copies_note(e->remark, e->plan, here);
+    roof_emit_copies_note(e->remark, e->plan, per_node);
     end_remark(e);
-    if (here == 0) {
+    if (per_node == 0) {
         return put_step(e, step);
     }
-    roof_emit_copies_begin(e->out, e->plan, hardware, here);
-    TRY(put_lines(e, step->line, COMMAND, " \\\n    "));
+    roof_emit_copies_begin(e->out, e->plan, hardware, per_node);
+    TRY(put_lines(e, step->line, ROOF_EMIT_COMMAND, " \\\n    "));
     e->out->length -= e->out->failed ? 0 : 1; /* the end of the line */
     roof_text_put(e->out, COPY_PORT " &\ndone\nwait\n");
     return ROOF_OK;
@@ -572,9 +623,9 @@ static enum roof_status put_runtime(struct emitter *e, const struct roof_engine_
                      "          - |\n"
                      "            exec %s",
                      e->manifest->instead);
-    TRY(put_line(e->out, e, step->line[0] + serve, COMMAND));
+    TRY(put_line(e->out, e, step->line[0] + serve, ROOF_EMIT_COMMAND));
     roof_text_put(e->out, indent);
-    return put_lines(e, step->line + 1, COMMAND, indent);
+    return put_lines(e, step->line + 1, ROOF_EMIT_COMMAND, indent);
 }
 
 static enum roof_status put_manifest(struct emitter *e, const struct roof_engine_step *step)
@@ -615,6 +666,7 @@ static enum roof_status put_script(struct emitter *e, const struct roof_plans *p
     TRY(put_before(e, plans));
     put_alias(e, model);
     TRY(set_checkpoint(e));
+    TRY(set_drafter(e));
     TRY(put_notes(e));
     if (e->manifest != NULL) {
         return put_manifest(e, &e->engine->step[e->engine->steps - 1]);
@@ -628,82 +680,19 @@ static enum roof_status put_script(struct emitter *e, const struct roof_plans *p
 
 /* --- nothing to run ------------------------------------------------------------------------ */
 
-/* Lists the formats that the engine runs on a device: "float8dq (KV cache bf16), ..." */
-static void put_formats(const struct emitter *e, const struct roof_hardware *hardware)
+/* Writes the reasons why no plan runs, one remark each. */
+static void put_reasons(const struct emitter *e, const struct roof_plans *plans)
 {
-    const struct roof_engines *const engines = e->problem->engines;
-    const char *separator = "";
-    for (size_t i = 0; i < engines->servings; i++) {
-        const struct roof_serving *const s = &engines->serving[i];
-        const struct roof_engine_format *const f = roof_engine_format(e->engine, s, hardware);
-        if (f != NULL && roof_plan_model(e->problem, i) != NULL) {
-            roof_text_printf(e->remark, "%s%s (KV cache %s)", separator, f->id,
-                             roof_format(s->kv)->name);
-            separator = ", ";
-        }
+    struct roof_text lines = ROOF_TEXT_INIT;
+    roof_emit_reasons(&lines, e->engine, e->problem, plans->count);
+    for (const char *line = lines.data; line != NULL && *line != '\0';) {
+        const size_t length = strcspn(line, "\n");
+        roof_text_add(e->remark, line, length);
+        end_remark(e);
+        line += length + (line[length] == '\n' ? 1 : 0);
     }
-    roof_text_put(e->remark, *separator == '\0' ? "nothing" : "");
-    end_remark(e);
-}
-
-/* Lists the splits that the engine runs, by their limits: "tp 1, ep 1, batch up to 1" */
-static void put_splits(const struct emitter *e)
-{
-    const char *between = "";
-    for (size_t i = 0; i < e->engine->splits; i++) {
-        const struct roof_engine_split *const s = &e->engine->split[i];
-        const char *separator = between;
-        for (int k = 0; k < ROOF_SPLIT_LIMITS; k++) {
-            if (s->most[k] != INT64_MAX) {
-                roof_text_printf(e->remark, "%s%s %" PRId64, separator,
-                                 k == ROOF_SPLIT_BATCH ? "batch up to" : roof_split_limits[k],
-                                 s->most[k]);
-                separator = ", ";
-            }
-        }
-        between = "; or ";
-    }
-    roof_text_put(e->remark, e->engine->nodes == NULL ? "; in one node" : "");
-    end_remark(e);
-}
-
-static void put_reason(const struct emitter *e, const struct roof_plans *plans)
-{
-    const struct roof_plan_problem *const q = e->problem;
-    if (plans->count == 0) {
-        roof_text_printf(e->remark,
-                         "%s runs no plan that satisfies the constraints; --engine %s without "
-                         "--emit lists the closest.",
-                         e->engine->name, e->engine->id);
-    } else {
-        roof_text_printf(e->remark, "%s runs none of the %zu plans that satisfy the constraints.",
-                         e->engine->name, plans->count);
-    }
-    end_remark(e);
-    for (size_t h = 0; h < q->hardware_count; h++) {
-        roof_text_put(e->remark, "Formats on ");
-        put_comment(e->remark, q->hardware[h]->id);
-        roof_text_put(e->remark, ": ");
-        put_formats(e, q->hardware[h]);
-    }
-    roof_text_put(e->remark, "Splits: ");
-    put_splits(e);
-}
-
-/* Real prompts vary, and chat templates add tokens: requests may be longer than the question's by
- * this fraction, rounded up to a multiple of the granule. */
-#define SERVED_ROOM 0.25
-#define SERVED_GRANULE 1024
-
-/* Returns the longest request that the engine should accept: one with some room, as long as one of
- * the cache's sequences can have it. Engines refuse more than the model supports. The cache of the
- * plan holds `sequences` of the question's. */
-static int64_t served_length(int64_t context, int64_t sequences, int64_t positions)
-{
-    const double room = ceil((double)context * (1 + SERVED_ROOM) / SERVED_GRANULE) * SERVED_GRANULE;
-    const double held = (double)context * (double)sequences;
-    const double most = positions > 0 ? (double)positions : room;
-    return (int64_t)fmin(fmin(room, held), most);
+    e->out->failed |= lines.failed;
+    roof_text_free(&lines);
 }
 
 /* Sets what the lines of the best plan that the engine runs need. */
@@ -714,12 +703,19 @@ static enum roof_status set_plan(struct emitter *e)
     const struct roof_scenario *const base = &e->problem->base;
     e->context = base->generate > 0 ? base->prompt + base->generate : base->context;
     e->served =
-        served_length(e->context, (p->batch + p->split.attention_dp - 1) / p->split.attention_dp,
-                      e->problem->model->positions);
+        roof_emit_served(e->context, (p->batch + p->split.attention_dp - 1) / p->split.attention_dp,
+                         e->problem->model->positions);
     e->chunk = base->chunk > 0 ? base->chunk : PASS_TOKENS;
+    /* llama.cpp reserves memory for a pass of this length, and a plan counts that of a prompt or of
+     * a decode step. */
+    const int64_t step = p->batch * (base->draft_tokens + 1);
+    const int64_t pass = roof_plan_computed(base) > step ? roof_plan_computed(base) : step;
+    if (e->engine->stack == ROOF_STACK_LLAMA_CPP && e->chunk > pass) {
+        e->chunk = pass;
+    }
     e->plain = roof_plan_model(e->problem, p->serving);
     e->format = roof_engine_format(e->engine, s, e->problem->hardware[p->hardware]);
-    e->kv = roof_engine_kv(e->engine, s->kv);
+    e->kv = roof_engine_kv(e->engine, e->problem->model, s->kv);
     e->split = roof_engine_split(e->engine, &p->split, p->batch);
     return e->format != NULL && e->kv != NULL && e->split != NULL
                ? ROOF_OK
@@ -731,11 +727,32 @@ static enum roof_status write_script(struct emitter *e, const struct roof_plans 
                                      const char *model)
 {
     TRY(set_plan(e));
-    set_model(e, model);
-    if (e->model.failed || e->name.failed) {
+    set_names(e, model);
+    if (e->model.failed || e->name.failed || e->drafter.failed || e->drafter_name.failed) {
         return roof_no_memory(e->error);
     }
     return put_script(e, plans, model);
+}
+
+/* Finds the best plan that the engine runs, with the drafts of the question if there are any. */
+static void find_plan(struct emitter *e, const struct roof_plans *plans)
+{
+    const struct roof_scenario *const base = &e->problem->base;
+    for (size_t i = 0; i < plans->count && e->plan == NULL; i++) {
+        const struct roof_plan *const p = &plans->plan[i];
+        e->plan = (p->engines >> e->number & 1U) != 0 && has_drafts(e, p) ? p : NULL;
+    }
+    if (base->draft_tokens > 0) {
+        e->drafts = &e->engine->drafts[roof_drafting_of(base, e->problem->model)];
+    }
+}
+
+void roof_emit_begin(struct roof_text *out, const char *emit)
+{
+    if (find_manifest(emit) == NULL) {
+        roof_text_put(out, "command -v setopt > /dev/null && setopt interactive_comments\n"
+                           "# the line above is for pasting into zsh, which then takes comments\n");
+    }
 }
 
 enum roof_status roof_emit(struct roof_text *out, const char *emit, size_t engine,
@@ -752,18 +769,22 @@ enum roof_status roof_emit(struct roof_text *out, const char *emit, size_t engin
                         .others = others,
                         .manifest = find_manifest(emit),
                         .error = error};
-    for (size_t i = 0; i < plans->count && e.plan == NULL; i++) {
-        e.plan = (plans->plan[i].engines >> engine & 1) != 0 ? &plans->plan[i] : NULL;
-    }
+    find_plan(&e, plans);
     if (e.plan == NULL) {
-        put_reason(&e, plans);
+        put_reasons(&e, plans);
         roof_text_free(&remark);
         return roof_error_set(error, ROOF_UNSATISFIED, "no plan runs on %s", e.engine->id);
+    }
+    if (out->length == 0) {
+        roof_emit_begin(out, emit);
     }
     const enum roof_status status = write_script(&e, plans, model);
     roof_text_free(&remark);
     roof_text_free(&e.model);
     roof_text_free(&e.name);
     roof_text_free(&e.checkpoint);
+    roof_text_free(&e.drafter);
+    roof_text_free(&e.drafter_name);
+    roof_text_free(&e.drafter_checkpoint);
     return status;
 }

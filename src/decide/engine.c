@@ -16,6 +16,7 @@
 #define LISTS_MAX 1024
 #define FORMATS_MAX 24
 #define KVS_MAX 6
+#define CLASSES_MAX 8
 #define SPLITS_MAX 8
 #define STEPS_MAX 4
 #define DEFAULTS_MAX 4
@@ -27,6 +28,8 @@ struct parts {
     struct roof_engine_format format[FORMATS_MAX];
     enum roof_precision kv_of[FORMATS_MAX][KVS_MAX];
     struct roof_engine_kv kv[KVS_MAX];
+    struct roof_engine_class class[CLASSES_MAX];
+    struct roof_engine_kv kv_of_class[CLASSES_MAX][KVS_MAX];
     struct roof_engine_split split[SPLITS_MAX];
     struct roof_engine_step step[STEPS_MAX];
     struct roof_engine_defaults defaults[DEFAULTS_MAX];
@@ -111,20 +114,19 @@ static enum roof_status read_precision(enum roof_precision *out, const struct re
                : roof_precision_find(out, name, r->error);
 }
 
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 /* Adds a combination of formats, unless an earlier engine has it. */
 static enum roof_status add_serving(const struct reader *r, const struct roof_engine_format *f,
                                     enum roof_precision kv)
 {
     struct owned *const o = r->o;
+    const struct roof_serving serving = {.id = f->id,
+                                         .layout = f->layout,
+                                         .quantization = f->quantization,
+                                         .weights = f->weights,
+                                         .activations = f->activations,
+                                         .kv = kv};
     for (size_t i = 0; i < o->engines.servings; i++) {
-        const struct roof_serving *const s = &o->serving[i];
-        if (s->weights == f->weights && s->activations == f->activations && s->kv == kv &&
-            same_text(s->layout, f->layout) && same_text(s->quantization, f->quantization)) {
+        if (roof_serving_same(&o->serving[i], &serving)) {
             return ROOF_OK;
         }
     }
@@ -132,12 +134,7 @@ static enum roof_status add_serving(const struct reader *r, const struct roof_en
         return roof_error_set(r->error, ROOF_INVALID, "more than %d combinations of formats",
                               SERVINGS_MAX);
     }
-    o->serving[o->engines.servings++] = (struct roof_serving){.id = f->id,
-                                                              .layout = f->layout,
-                                                              .quantization = f->quantization,
-                                                              .weights = f->weights,
-                                                              .activations = f->activations,
-                                                              .kv = kv};
+    o->serving[o->engines.servings++] = serving;
     return ROOF_OK;
 }
 
@@ -178,22 +175,52 @@ static enum roof_status read_format(const struct reader *r, const roof_json_valu
     return ROOF_OK;
 }
 
-static enum roof_status read_kv(const struct reader *r, const roof_json_value *row)
+/* Adds a format of the KV cache to a list with room for KVS_MAX. */
+static enum roof_status add_kv(struct roof_engine_kv *list, size_t *count, const struct reader *r,
+                               const roof_json_value *row)
 {
-    if (r->engine->kvs == KVS_MAX || !roof_json_is_array(roof_json_get(row, "words"))) {
+    if (*count == KVS_MAX || !roof_json_is_array(roof_json_get(row, "words"))) {
         return complain(r, row, "too many formats of the KV cache, or one has no words");
     }
-    struct roof_engine_kv *const kv = &r->parts->kv[r->engine->kvs++];
+    struct roof_engine_kv *const kv = &list[(*count)++];
     TRY(roof_precision_find(&kv->format, roof_json_key(row), r->error));
     return read_words(&kv->words, r, row);
 }
 
-static enum roof_status read_split(const struct reader *r, const roof_json_value *row)
+static enum roof_status read_kv(const struct reader *r, const roof_json_value *row)
 {
-    if (r->engine->splits == SPLITS_MAX || !roof_json_is_array(roof_json_get(row, "words"))) {
-        return complain(r, row, "too many splits, or one has no words");
+    return add_kv(r->parts->kv, &r->engine->kvs, r, row);
+}
+
+/* Reads what the engine needs for some classes of models; most have no needs of their own. */
+static enum roof_status read_classes(const struct reader *r)
+{
+    const roof_json_value *const rows = roof_json_get(roof_json_root(r->json), "classes");
+    r->engine->class = r->parts->class;
+    for (const roof_json_value *row = roof_json_first(rows); row != NULL;
+         row = roof_json_next(row)) {
+        const size_t number = r->engine->classes;
+        const roof_json_value *kv = roof_json_first(roof_json_get(row, "kv"));
+        if (number == CLASSES_MAX) {
+            return complain(r, row, "too many classes");
+        }
+        struct roof_engine_class *const class = &r->parts->class[number];
+        struct roof_engine_kv *const kvs = r->parts->kv_of_class[number];
+        *class = (struct roof_engine_class){.id = roof_json_key(row), .kv = kvs};
+        TRY(read_words(&class->words, r, row));
+        TRY(read_lines(&class->on, r, roof_json_get(row, "on")));
+        for (; kv != NULL; kv = roof_json_next(kv)) {
+            TRY(add_kv(kvs, &class->kvs, r, kv));
+        }
+        r->engine->classes++;
     }
-    struct roof_engine_split *const s = &r->parts->split[r->engine->splits++];
+    return ROOF_OK;
+}
+
+/* Reads the splits up to some sizes, with the words for them. */
+static enum roof_status read_over(struct roof_engine_split *s, const struct reader *r,
+                                  const roof_json_value *row)
+{
     for (int i = 0; i < ROOF_SPLIT_LIMITS; i++) {
         const roof_json_value *const value = roof_json_get(row, roof_split_limits[i]);
         double size = 0;
@@ -204,6 +231,32 @@ static enum roof_status read_split(const struct reader *r, const roof_json_value
     }
     s->note = roof_json_line(roof_json_get(row, "note"));
     return read_words(&s->words, r, row);
+}
+
+static enum roof_status read_split(const struct reader *r, const roof_json_value *row)
+{
+    if (r->engine->splits == SPLITS_MAX || !roof_json_is_array(roof_json_get(row, "words"))) {
+        return complain(r, row, "too many splits, or one has no words");
+    }
+    return read_over(&r->parts->split[r->engine->splits++], r, row);
+}
+
+/* Reads how fast weights on the host reach the device, if that was measured. */
+static enum roof_status read_upload(const struct reader *r, const roof_json_value *upload)
+{
+    struct roof_upload *const c = &r->engine->upload;
+    if (upload == NULL) {
+        return ROOF_OK;
+    }
+    r->engine->upload_source = roof_json_line(roof_json_get(upload, "source"));
+    return r->engine->upload_source != NULL &&
+                   roof_json_number(&c->share, roof_json_get(upload, "link_share")) &&
+                   roof_json_number(&c->low, roof_json_get(upload, "low")) &&
+                   roof_json_number(&c->high, roof_json_get(upload, "high")) && c->share > 0 &&
+                   c->share <= 1 && c->low > 0 && c->low <= 1 && c->high >= 1
+               ? ROOF_OK
+               : complain(r, upload,
+                          "upload needs source, link_share and low from 0 to 1, and high from 1");
 }
 
 /* Reads the words for what is offloaded, and for nothing; without them all is on the device. */
@@ -220,6 +273,24 @@ static enum roof_status read_offload(const struct reader *r)
         TRY(read_lines(&r->engine->offload[i].file, r, NULL));
     }
     r->o->engines.offload |= words == NULL ? 0 : 1U << (r->o->engines.count - 1);
+    return read_upload(r, words == NULL ? NULL : roof_json_get(words, "upload"));
+}
+
+/* Reads the words for each way of drafting that the engine has. */
+static enum roof_status read_drafts(const struct reader *r)
+{
+    const roof_json_value *const ways = roof_json_get(roof_json_root(r->json), "drafts");
+    for (int by = ROOF_DRAFTING_FREE; by <= ROOF_DRAFTING_MODEL && ways != NULL; by++) {
+        const roof_json_value *const row = roof_json_get(ways, roof_engine_drafting[by]);
+        struct roof_engine_drafts *const drafts = &r->engine->drafts[by];
+        if (row != NULL) {
+            drafts->checkpoint = roof_json_line(roof_json_get(row, "checkpoint"));
+            TRY(read_over(&drafts->over, r, row));
+            TRY(read_lines(&drafts->make, r, roof_json_get(row, "make")));
+            TRY(read_lines(&drafts->unquantised.command, r, roof_json_get(row, "unquantised")));
+            TRY(read_lines(&drafts->unquantised.file, r, NULL));
+        }
+    }
     return ROOF_OK;
 }
 
@@ -420,10 +491,13 @@ static enum roof_status read_engine(struct owned *o, const char *path, struct ro
     TRY(read_stack(&r));
     TRY(read_scheduler(&r));
     TRY(read_hosts(&r));
+    TRY(read_lines(&e->aliases, &r, roof_json_get(root, "aliases")));
     TRY(read_lines(&e->sources, &r, roof_json_get(root, "source")));
     TRY(read_lines(&e->notes, &r, roof_json_get(root, "notes")));
     TRY(read_lines(&e->models, &r, roof_json_get(root, "models")));
+    TRY(read_classes(&r));
     TRY(read_offload(&r));
+    TRY(read_drafts(&r));
     for (size_t i = 0; i < COUNT(parts); i++) {
         TRY(read_each(&r, parts[i].key, parts[i].read));
     }
@@ -457,33 +531,27 @@ enum roof_status roof_engines_load(struct roof_engines **out, struct roof_error 
 
 /* --- questions ----------------------------------------------------------------------------- */
 
+/* Tells whether a text is the id of an engine or an alias, in small or capital letters. */
+static bool is_called(const struct roof_engine *engine, const char *id)
+{
+    const char *const *alias = engine->aliases;
+    while (*alias != NULL && strcasecmp(*alias, id) != 0) {
+        alias++;
+    }
+    return *alias != NULL || strcasecmp(engine->id, id) == 0;
+}
+
 enum roof_status roof_engine_find(size_t *out, const struct roof_engines *engines, const char *id,
                                   struct roof_error *error)
 {
     const char *names[ROOF_ENGINES_MAX];
     for (*out = 0; *out < engines->count; (*out)++) {
         names[*out] = engines->engine[*out].id;
-        if (strcasecmp(names[*out], id) == 0) {
+        if (is_called(&engines->engine[*out], id)) {
             return ROOF_OK;
         }
     }
     return roof_unknown_name(error, ROOF_USAGE, "engine", id, names, engines->count);
-}
-
-const struct roof_engine_defaults *roof_engine_defaults(const struct roof_engine *engine,
-                                                        const struct roof_hardware *hardware)
-{
-    const struct roof_engine_scheduler *const s = &engine->scheduler;
-    const double memory = hardware->figure[ROOF_FIGURE_MEMORY_CAPACITY].value;
-    for (size_t i = 0; i < s->count; i++) {
-        const struct roof_engine_defaults *const d = &s->defaults[i];
-        const bool left_out =
-            d->except != NULL && strncmp(hardware->id, d->except, strlen(d->except)) == 0;
-        if (!left_out && (d->memory_from == 0 || memory >= d->memory_from)) {
-            return d;
-        }
-    }
-    return NULL;
 }
 
 const struct roof_engine_host *roof_engine_host(const struct roof_engine *engine,
@@ -494,280 +562,4 @@ const struct roof_engine_host *roof_engine_host(const struct roof_engine *engine
         i++;
     }
     return engine->hosts == 0 ? NULL : &engine->host[i < engine->hosts ? i : 0];
-}
-
-bool roof_serving_published(const struct roof_serving *serving)
-{
-    return serving->layout != NULL && strcmp(serving->layout, "checkpoint") == 0;
-}
-
-/* Tells whether a format of an engine is a combination. */
-static bool is_serving(const struct roof_engine_format *f, const struct roof_serving *serving)
-{
-    bool kv = false;
-    for (size_t k = 0; k < f->kvs; k++) {
-        kv = kv || f->kv[k] == serving->kv;
-    }
-    return kv && f->weights == serving->weights && f->activations == serving->activations &&
-           same_text(f->layout, serving->layout) &&
-           same_text(f->quantization, serving->quantization);
-}
-
-/* Tells whether an engine has this name for a combination of formats. */
-static bool has_word(const struct roof_engine *engine, const struct roof_serving *s,
-                     const char *name)
-{
-    size_t i = 0;
-    while (i < engine->formats &&
-           (strcasecmp(engine->format[i].id, name) != 0 || !is_serving(&engine->format[i], s))) {
-        i++;
-    }
-    return i < engine->formats;
-}
-
-/* Tells whether any engine has this name for a combination of formats. */
-static bool is_word(const struct roof_engines *engines, const struct roof_serving *serving,
-                    const char *name)
-{
-    size_t i = 0;
-    while (i < engines->count && !has_word(&engines->engine[i], serving, name)) {
-        i++;
-    }
-    return i < engines->count;
-}
-
-const struct roof_serving *roof_serving_find(const struct roof_engines *engines, const char *name)
-{
-    for (size_t i = 0; i < engines->servings; i++) {
-        if (strcasecmp(engines->serving[i].id, name) == 0) {
-            return &engines->serving[i];
-        }
-    }
-    size_t i = 0;
-    while (i < engines->servings && !is_word(engines, &engines->serving[i], name)) {
-        i++;
-    }
-    return i < engines->servings ? &engines->serving[i] : NULL;
-}
-
-bool roof_serving_suits(const struct roof_serving *serving, const struct roof_model *model)
-{
-    const char *const wanted = serving->quantization;
-    const size_t length = model->quantization == NULL ? 0 : strlen(model->quantization);
-    if (wanted == NULL || length == 0 || strncmp(wanted, model->quantization, length) != 0) {
-        return wanted == NULL;
-    }
-    return wanted[length] == '\0' ||
-           (wanted[length] == '/' && same_text(wanted + length + 1, model->algorithm));
-}
-
-bool roof_serving_called(const struct roof_engines *engines, size_t serving, const char *name)
-{
-    enum roof_precision weights = ROOF_PRECISION_AUTO;
-    for (size_t i = 0; i < engines->servings; i++) {
-        if (strcmp(engines->serving[i].id, name) == 0) {
-            return strcmp(engines->serving[serving].id, name) == 0;
-        }
-    }
-    return roof_precision_find(&weights, name, NULL) == ROOF_OK
-               ? engines->serving[serving].weights == weights
-               : is_word(engines, &engines->serving[serving], name);
-}
-
-unsigned roof_engines_measured(const struct roof_engines *engines)
-{
-    unsigned measured = 0;
-    for (size_t i = 0; i < engines->count; i++) {
-        measured |= 1U << i & ~engines->lent;
-    }
-    return measured;
-}
-
-/* Tells whether a device has a unit for both formats of a product. */
-static bool has_units(const struct roof_engine_format *f, const struct roof_hardware *hardware)
-{
-    const struct roof_compute *const weights = &hardware->compute[f->weights];
-    const struct roof_compute *const activations = &hardware->compute[f->activations];
-    return weights->native && activations->native;
-}
-
-/* Tells whether an engine runs a format of its own on the architecture of a device. A device
- * without an architecture may run formats for which it has units. */
-static bool runs_on(const struct roof_engine_format *f, const struct roof_hardware *hardware)
-{
-    bool on = *hardware->architecture == '\0' && has_units(f, hardware);
-    for (const char *const *a = f->on; *a != NULL; a++) {
-        on = on || strncmp(hardware->architecture, *a, strlen(*a)) == 0;
-    }
-    return on;
-}
-
-const struct roof_engine_format *roof_engine_format(const struct roof_engine *engine,
-                                                    const struct roof_serving *serving,
-                                                    const struct roof_hardware *hardware)
-{
-    for (size_t i = 0; i < engine->formats; i++) {
-        const struct roof_engine_format *const f = &engine->format[i];
-        if (runs_on(f, hardware) && is_serving(f, serving)) {
-            return f;
-        }
-    }
-    return NULL;
-}
-
-const struct roof_engine_kv *roof_engine_kv(const struct roof_engine *engine,
-                                            enum roof_precision kv)
-{
-    size_t i = 0;
-    while (i < engine->kvs && engine->kv[i].format != kv) {
-        i++;
-    }
-    return i < engine->kvs ? &engine->kv[i] : NULL;
-}
-
-const struct roof_engine_split *roof_engine_split(const struct roof_engine *engine,
-                                                  const struct roof_split *split, int64_t batch)
-{
-    const int64_t size[ROOF_SPLIT_LIMITS] = {[ROOF_SPLIT_TP] = split->tp,
-                                             [ROOF_SPLIT_PP] = split->pp,
-                                             [ROOF_SPLIT_ATTENTION_DP] = split->attention_dp,
-                                             [ROOF_SPLIT_MOE_TP] = split->moe_tp,
-                                             [ROOF_SPLIT_MOE_EP] = split->moe_ep,
-                                             [ROOF_SPLIT_BATCH] = batch};
-    for (size_t i = 0; i < engine->splits; i++) {
-        bool within = true;
-        for (int k = 0; k < ROOF_SPLIT_LIMITS; k++) {
-            within = within && size[k] <= engine->split[i].most[k];
-        }
-        if (within) {
-            return &engine->split[i];
-        }
-    }
-    return NULL;
-}
-
-unsigned roof_engines_run(const struct roof_engines *engines, size_t serving,
-                          const struct roof_hardware *hardware)
-{
-    unsigned set = 0;
-    for (size_t i = 0; i < engines->count && serving < engines->servings; i++) {
-        if (roof_engine_format(&engines->engine[i], &engines->serving[serving], hardware) != NULL) {
-            set |= 1U << i;
-        }
-    }
-    return set;
-}
-
-bool roof_engines_reach(const struct roof_engines *engines, const struct roof_hardware *hardware)
-{
-    bool reach = false;
-    for (size_t i = 0; i < engines->servings && !reach; i++) {
-        reach = roof_engines_run(engines, i, hardware) != 0;
-    }
-    return reach;
-}
-
-unsigned roof_engines_units(const struct roof_engines *engines, size_t serving,
-                            const struct roof_hardware *hardware)
-{
-    unsigned set = 0;
-    for (size_t i = 0; i < engines->count; i++) {
-        const struct roof_engine *const e = &engines->engine[i];
-        for (size_t k = 0; k < e->formats; k++) {
-            const bool has = is_serving(&e->format[k], &engines->serving[serving]) &&
-                             has_units(&e->format[k], hardware);
-            set |= has ? 1U << i : 0;
-        }
-    }
-    return set;
-}
-
-/* Tells whether two formats differ at most in their scales: int4 and int4_g128. */
-static bool same_kind(enum roof_precision a, enum roof_precision b)
-{
-    return a == b || (roof_format(a)->weight_method != NULL &&
-                      same_text(roof_format(a)->weight_method, roof_format(b)->weight_method));
-}
-
-/* Returns the use that one format of an engine makes of another format. */
-static enum roof_engine_use use_of(const struct roof_engine_format *f, enum roof_precision format,
-                                   bool cache)
-{
-    if (cache) {
-        bool kept = false;
-        for (size_t k = 0; k < f->kvs; k++) {
-            kept = kept || f->kv[k] == format;
-        }
-        return kept ? ROOF_ENGINE_USE_COMPUTED : ROOF_ENGINE_USE_NONE;
-    }
-    const bool any_model = f->quantization == NULL;
-    return !any_model || !same_kind(f->weights, format) ? ROOF_ENGINE_USE_NONE
-           : same_kind(f->activations, format)          ? ROOF_ENGINE_USE_COMPUTED
-                                                        : ROOF_ENGINE_USE_STORED;
-}
-
-/* Returns the widest use that one engine makes of a format. */
-static enum roof_engine_use use_by(const struct roof_engine *engine, enum roof_precision format,
-                                   bool cache, const struct roof_hardware *hardware)
-{
-    enum roof_engine_use widest = ROOF_ENGINE_USE_NONE;
-    for (size_t n = 0; n < engine->formats; n++) {
-        const enum roof_engine_use use = runs_on(&engine->format[n], hardware)
-                                             ? use_of(&engine->format[n], format, cache)
-                                             : ROOF_ENGINE_USE_NONE;
-        widest = use > widest ? use : widest;
-    }
-    return widest;
-}
-
-enum roof_engine_use roof_engines_use(const struct roof_engines *engines,
-                                      const struct roof_engine *engine, enum roof_precision format,
-                                      bool cache, const struct roof_hardware *hardware)
-{
-    if (*hardware->architecture == '\0') {
-        return ROOF_ENGINE_USE_UNKNOWN;
-    }
-    if (roof_precision_bits(format) >= 16) {
-        return ROOF_ENGINE_USE_COMPUTED;
-    }
-    if (engine != NULL) {
-        return use_by(engine, format, cache, hardware);
-    }
-    enum roof_engine_use widest = ROOF_ENGINE_USE_NONE;
-    for (size_t i = 0; i < engines->count; i++) {
-        const enum roof_engine_use use = use_by(&engines->engine[i], format, cache, hardware);
-        widest = use > widest ? use : widest;
-    }
-    return widest;
-}
-
-/* Tells whether two formats differ at most in their scales, or both have 16 bits. */
-static bool alike(enum roof_precision a, enum roof_precision b)
-{
-    return same_kind(a, b) || (roof_precision_bits(a) == 16 && roof_precision_bits(b) == 16);
-}
-
-const struct roof_engine_format *roof_engine_stores(const struct roof_engine *engine,
-                                                    const struct roof_formats *formats, bool cache,
-                                                    const struct roof_hardware *hardware)
-{
-    const struct roof_engine_format *first = NULL;
-    for (size_t i = 0; i < engine->formats; i++) {
-        const struct roof_engine_format *const f = &engine->format[i];
-        bool same = alike(f->weights, formats->weights) &&
-                    alike(f->activations, formats->activations) && f->quantization == NULL;
-        if (cache) {
-            same = false;
-            for (size_t k = 0; k < f->kvs; k++) {
-                same = same || alike(f->kv[k], formats->kv);
-            }
-        }
-        if (same && runs_on(f, hardware)) {
-            if (cache || f->weights == formats->weights) {
-                return f;
-            }
-            first = first == NULL ? f : first;
-        }
-    }
-    return first;
 }

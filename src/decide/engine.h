@@ -58,6 +58,17 @@ struct roof_engine_kv {
     struct roof_engine_words words;
 };
 
+/** The needs of an engine for one class of models. */
+struct roof_engine_class {
+    const char *id;                  /**< "DeepseekV4ForCausalLM" */
+    const struct roof_engine_kv *kv; /**< the only formats of its KV cache; kvs is 0: all of the
+                                        engine */
+    size_t kvs;
+    const char *const
+        *on; /**< the architectures whose names begin so; empty: those of its formats */
+    struct roof_engine_words words;
+};
+
 /** How the devices of one copy share a model: tp x attention_dp of them in each of pp stages, which
  * are moe_tp x moe_ep for the experts. */
 struct roof_split {
@@ -92,6 +103,17 @@ struct roof_engine_split {
     struct roof_engine_words words;
     const char *note; /**< NULL: none */
 };
+
+/** The words for one way of drafting, over splits up to some sizes. */
+struct roof_engine_drafts {
+    struct roof_engine_split over;
+    const char *checkpoint;  /**< that of the model that drafts; NULL: the published one is read */
+    const char *const *make; /**< the commands that make it; NULL: the engine does not draft so */
+    struct roof_engine_words unquantised; /**< more words if that model stays as published, although
+                                             the checkpoint of the main one is quantised */
+};
+/** The ways of drafting by their keys in engine files: by enum roof_drafting, NULL without one. */
+extern const char *const roof_engine_drafting[ROOF_DRAFTING_MODEL + 1];
 
 /** A file to write, or a command to run. */
 struct roof_engine_step {
@@ -129,8 +151,9 @@ struct roof_engine_host {
 };
 
 struct roof_engine {
-    const char *id;        /**< "vllm" */
-    const char *name;      /**< "vLLM" */
+    const char *id;             /**< "vllm" */
+    const char *const *aliases; /**< other ids, as packages and people spell it; ends with NULL */
+    const char *name;           /**< "vLLM" */
     const char *beware;    /**< a warning that its kernels were not measured and the times are from
                                 others; or NULL */
     enum roof_stack stack; /**< the stack of its kernels, if these were measured; else BEST */
@@ -141,6 +164,8 @@ struct roof_engine {
     const char *const *notes;
     const char *const *models; /**< the classes of models that it runs ("LlamaForCausalLM"); empty:
                                     unknown */
+    const struct roof_engine_class *class; /**< classes with needs of their own */
+    size_t classes;
     const struct roof_engine_format *format;
     size_t formats;
     const struct roof_engine_kv *kv;
@@ -148,6 +173,9 @@ struct roof_engine {
     const struct roof_engine_split *split; /**< the first that fits holds */
     size_t splits;
     struct roof_engine_words offload[ROOF_OFFLOAD_PARTS]; /**< of nothing, too; empty: none */
+    struct roof_upload upload; /**< of weights on the host; share 0: not measured */
+    const char *upload_source; /**< NULL: not measured */
+    struct roof_engine_drafts drafts[ROOF_DRAFTING_MODEL + 1]; /**< by enum roof_drafting */
     const struct roof_engine_step *step;
     size_t steps;
     struct roof_engine_scheduler scheduler;
@@ -175,6 +203,14 @@ void roof_engines_free(struct roof_engines *engines);
 enum roof_status roof_engine_find(size_t *out, const struct roof_engines *engines, const char *id,
                                   struct roof_error *error);
 
+/** Returns how fast weights on the host reach the device with the engines `asked` (as bits), or
+ * with any engine that offloads if none of these does. share is 0 if this was not measured. */
+struct roof_upload roof_engines_upload(const struct roof_engines *engines, unsigned asked);
+
+struct roof_scheduler_limits;
+/** Sets the rules of the scheduler of an engine, but not its numbers of tokens and sequences. */
+void roof_engine_schedule(struct roof_scheduler_limits *limits, const struct roof_engine *engine);
+
 /** Finds the defaults of a scheduler on a device; NULL: its scheduler is unknown. */
 const struct roof_engine_defaults *roof_engine_defaults(const struct roof_engine *engine,
                                                         const struct roof_hardware *hardware);
@@ -184,14 +220,22 @@ const struct roof_engine_defaults *roof_engine_defaults(const struct roof_engine
 const struct roof_engine_host *roof_engine_host(const struct roof_engine *engine,
                                                 const char *version);
 
+/** Tells whether two combinations of formats are the same, whatever engines call them. */
+bool roof_serving_same(const struct roof_serving *a, const struct roof_serving *b);
 /** Tells whether the weights are those of the published checkpoint. */
 bool roof_serving_published(const struct roof_serving *serving);
+/** Tells whether a combination has an advantage over the published one of a model: its weights have
+ * fewer bits, or they have as many bits, are no larger and are also multiplied in these bits, while
+ * the published weights are only stored in them (NVFP4 against int4 in groups of 32). */
+bool roof_serving_gains(const struct roof_serving *serving, const struct roof_serving *published);
 /** Finds a combination of formats by its name, or else by an engine's name for it; NULL: no engine
  * has it. */
 const struct roof_serving *roof_serving_find(const struct roof_engines *engines, const char *name);
 /** Tells whether a combination applies to a model; those of published checkpoints apply only to
  * some. */
 bool roof_serving_suits(const struct roof_serving *serving, const struct roof_model *model);
+/** Tells whether a combination is the checkpoint in which a model itself is published. */
+bool roof_serving_own(const struct roof_serving *serving, const struct roof_model *model);
 /** Tells whether a name is that of a combination (its number): its own name or, for a name that is
  * none of these, the format of its weights, or else what one of the engines calls it. */
 bool roof_serving_called(const struct roof_engines *engines, size_t serving, const char *name);
@@ -207,14 +251,20 @@ unsigned roof_engines_run(const struct roof_engines *engines, size_t serving,
  * model's config names, and those without a list. If no list has it, or the config names none, it
  * is unknown which engines run it, and all count. */
 unsigned roof_engines_model(const struct roof_engines *engines, const struct roof_model *model);
+/** Returns the engines that run a model in a combination (its number) on a device, as bits by
+ * number. It does not look at their lists of models. */
+unsigned roof_engines_serve(const struct roof_engines *engines, size_t serving,
+                            const struct roof_model *model, const struct roof_hardware *hardware);
 /** Checks that one of the engines `asked` (as bits; not 0), which the option `key` names, runs a
  * model. ROOF_USAGE with those that do. */
 enum roof_status roof_engines_check_model(const struct roof_engines *engines, unsigned asked,
                                           const struct roof_model *model, const char *key,
                                           struct roof_error *error);
 
-/** Tells whether any engine runs any of its formats on a device. */
-bool roof_engines_reach(const struct roof_engines *engines, const struct roof_hardware *hardware);
+/** Tells whether any of the engines `by`, as bits by number, runs any of its formats on a device.
+ */
+bool roof_engines_reach(const struct roof_engines *engines, unsigned by,
+                        const struct roof_hardware *hardware);
 /** Returns the engines that have a combination for whose products a device has units, whatever its
  * architecture. */
 unsigned roof_engines_units(const struct roof_engines *engines, size_t serving,
@@ -246,15 +296,28 @@ unsigned roof_engines_split(const struct roof_engines *engines,
 /** Tells whether a number of devices exceeds one node; an unknown node size is large enough. */
 bool roof_several_nodes(const struct roof_hardware *hardware, int64_t devices);
 
+/** Tells whether the architecture of a device begins with one of the names. */
+bool roof_engine_on(const char *const *on, const struct roof_hardware *hardware);
+/** Tells whether an engine runs a class of models on a device; one without an architecture may run
+ * any class. */
+bool roof_engine_class_on(const struct roof_engine_class *class,
+                          const struct roof_hardware *hardware);
+/** Returns what an engine needs for the class of a model; NULL: nothing. */
+const struct roof_engine_class *roof_engine_class(const struct roof_engine *engine,
+                                                  const struct roof_model *model);
 /** These return the words of an engine for a combination on a device, for a format of the KV cache
- * and for a split; NULL if the engine does not run it. */
+ * of a model and for a split; NULL if the engine does not run it. */
 const struct roof_engine_format *roof_engine_format(const struct roof_engine *engine,
                                                     const struct roof_serving *serving,
                                                     const struct roof_hardware *hardware);
 const struct roof_engine_kv *roof_engine_kv(const struct roof_engine *engine,
-                                            enum roof_precision kv);
+                                            const struct roof_model *model, enum roof_precision kv);
 const struct roof_engine_split *roof_engine_split(const struct roof_engine *engine,
                                                   const struct roof_split *split, int64_t batch);
+/** Returns the words with which an engine drafts over a split; NULL: it does not. */
+const struct roof_engine_drafts *roof_engine_drafts(const struct roof_engine *engine,
+                                                    enum roof_drafting by,
+                                                    const struct roof_split *split, int64_t batch);
 
 /** An engine with the names of its formats: a row of the table of engines (engine_report.h). */
 struct roof_engine_entry {

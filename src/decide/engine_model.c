@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The engines that run a model. */
+/* The engines that run a model, and what they need for it. */
 #include <string.h>
 
 #include "base/base.h"
@@ -33,6 +33,59 @@ unsigned roof_engines_model(const struct roof_engines *engines, const struct roo
     return run == 0 ? ~0U : run;
 }
 
+const struct roof_engine_class *roof_engine_class(const struct roof_engine *engine,
+                                                  const struct roof_model *model)
+{
+    size_t i = 0;
+    while (i < engine->classes &&
+           (model->architecture == NULL || strcmp(engine->class[i].id, model->architecture) != 0)) {
+        i++;
+    }
+    return i < engine->classes ? &engine->class[i] : NULL;
+}
+
+const struct roof_engine_kv *roof_engine_kv(const struct roof_engine *engine,
+                                            const struct roof_model *model, enum roof_precision kv)
+{
+    const struct roof_engine_class *const class = roof_engine_class(engine, model);
+    const bool own = class != NULL && class->kvs > 0;
+    const struct roof_engine_kv *const list = own ? class->kv : engine->kv;
+    const size_t count = own ? class->kvs : engine->kvs;
+    size_t i = 0;
+    while (i < count && list[i].format != kv) {
+        i++;
+    }
+    return i < count ? &list[i] : NULL;
+}
+
+bool roof_engine_class_on(const struct roof_engine_class *class,
+                          const struct roof_hardware *hardware)
+{
+    return *class->on == NULL || *hardware->architecture == '\0' ||
+           roof_engine_on(class->on, hardware);
+}
+
+/* Tells whether an engine runs a model with a format of its KV cache on a device, if its formats
+ * are those of the engine there. */
+static bool keeps(const struct roof_engine *engine, const struct roof_model *model,
+                  enum roof_precision kv, const struct roof_hardware *hardware)
+{
+    const struct roof_engine_class *const class = roof_engine_class(engine, model);
+    return (class == NULL || roof_engine_class_on(class, hardware)) &&
+           roof_engine_kv(engine, model, kv) != NULL;
+}
+
+unsigned roof_engines_serve(const struct roof_engines *engines, size_t serving,
+                            const struct roof_model *model, const struct roof_hardware *hardware)
+{
+    unsigned run = roof_engines_run(engines, serving, hardware);
+    for (size_t i = 0; i < engines->count && run != 0; i++) {
+        const enum roof_precision kv = engines->serving[serving].kv;
+        run &= keeps(&engines->engine[i], model, kv, hardware) ? ~0U : ~(1U << i);
+    }
+    return run;
+}
+
 /* Appends the ids of engines. */
 static void append_ids(struct roof_error *error, const struct roof_engines *engines, unsigned set)
 {
@@ -54,7 +107,7 @@ enum roof_status roof_engines_check_model(const struct roof_engines *engines, un
     }
     const enum roof_status status = roof_error_set(error, ROOF_USAGE, ROOF_KEY("%s"), key);
     append_ids(error, engines, asked);
-    roof_error_append(error, " cannot run %s; engines that can:", model->architecture);
+    roof_error_append(error, " cannot run %s; engines that list it:", model->architecture);
     append_ids(error, engines, listing(engines, model));
     return status;
 }

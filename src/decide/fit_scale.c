@@ -16,7 +16,7 @@
  *     s Suu + h Suv = Sut
  *     s Suv + h Svv = Svt
  *
- * The sums without one row are those of all rows less its own terms.
+ * The sums without one run are those of all rows less the terms of its rows.
  */
 struct sums {
     double ut, vt, uu, uv, vv;
@@ -74,16 +74,40 @@ static double error_of(double time_s, const struct roof_scale_row *row)
     return fabs(time_s / row->measured_s - 1);
 }
 
-/* Returns the mean error of the rows, each by the fit of all others. */
+/* Returns the end of the rows of a run. */
+static size_t run_end(const struct roof_scale_row *row, size_t count, size_t from)
+{
+    size_t end = from + 1;
+    while (end < count && row[from].line > 0 && row[end].line == row[from].line) {
+        end++;
+    }
+    return end;
+}
+
+static size_t count_runs(const struct roof_scale_row *row, size_t count)
+{
+    size_t runs = 0;
+    for (size_t i = 0; i < count; i = run_end(row, count, i)) {
+        runs++;
+    }
+    return runs;
+}
+
+/* Returns the mean error of the rows, those of each run by the fit of all others. */
 static double left_out(const struct roof_scale_row *row, size_t count, const struct sums *all,
                        bool host)
 {
     double error = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t from = 0; from < count;) {
+        const size_t end = run_end(row, count, from);
         struct sums others = *all;
-        add(&others, &row[i], -1);
+        for (size_t i = from; i < end; i++) {
+            add(&others, &row[i], -1);
+        }
         const struct numbers n = solve(&others, host);
-        error += error_of(time_of(&n, &row[i]), &row[i]);
+        for (; from < end; from++) {
+            error += error_of(time_of(&n, &row[from]), &row[from]);
+        }
     }
     return error / (double)count;
 }
@@ -166,7 +190,8 @@ static enum roof_status find_parts(struct roof_scale_row *row, struct roof_model
 enum roof_status roof_scale_row_of(struct roof_scale_row *out, const struct roof_compared *row,
                                    struct roof_model_prediction *room, struct roof_error *error)
 {
-    *out = (struct roof_scale_row){.expected_s = row->expected_s, .measured_s = row->measured_s};
+    *out = (struct roof_scale_row){
+        .expected_s = row->expected_s, .measured_s = row->measured_s, .line = row->line};
     if (row->model_prediction == NULL) {
         return keep_operator(out, row->prediction, error);
     }
@@ -214,11 +239,22 @@ static enum roof_status round_numbers(struct numbers *n, struct roof_error *erro
     return roof_parse_time_or_none(&n->host_s, roof_time_option(host, n->host_s), "", error);
 }
 
-/* Counts the models, and finds the host times that all of them have. */
+static enum roof_stack stack_of(const struct roof_scale_row *row)
+{
+    return row->model != NULL ? (enum roof_stack)row->model->scenario.common.stack
+           : row->op != NULL  ? (enum roof_stack)row->op->workload.stack
+                              : ROOF_STACK_BEST;
+}
+
+/* Counts the models, and finds the host times that all of them have, and the stack that all rows
+ * have. */
 static void find_engine(struct roof_scale_fit *fit, const struct roof_scale_row *row, size_t count)
 {
-    fit->one_engine = true;
+    fit->one_engine = fit->one_stack = true;
     for (size_t i = 0; i < count; i++) {
+        const enum roof_stack stack = stack_of(&row[i]);
+        fit->stack = i == 0 ? stack : fit->stack;
+        fit->one_stack = fit->one_stack && stack == fit->stack;
         if (row[i].model == NULL) {
             continue;
         }
@@ -237,11 +273,11 @@ enum roof_status roof_scale_fit(struct roof_scale_fit *out, const struct roof_sc
 {
     struct sums all = {0};
     *out = (struct roof_scale_fit){.rows = count, .scale = 1};
-    if (count < ROOF_SCALE_ROWS) {
-        return roof_error_set(
-            error, ROOF_UNSATISFIED,
-            "a fit needs at least %d values with expected times; the file has %zu", ROOF_SCALE_ROWS,
-            count);
+    const size_t runs = count_runs(row, count);
+    if (runs < ROOF_SCALE_RUNS) {
+        return roof_error_set(error, ROOF_UNSATISFIED,
+                              "a fit needs at least %d runs with expected times; the file has %zu",
+                              ROOF_SCALE_RUNS, runs);
     }
     find_engine(out, row, count);
     for (size_t i = 0; i < count; i++) {

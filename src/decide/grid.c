@@ -29,13 +29,35 @@ static enum roof_status load_device(const struct loading *l, const char *name,
     return ROOF_OK;
 }
 
-/* Loads a model in the formats that a name stands for. */
+/* Finds the formats of a checkpoint that the name of a model means, if they are no layout: the
+ * store loads those itself. *model becomes the name of its model. */
+static enum roof_status name_checkpoint(struct roof_named *out, const struct loading *l,
+                                        const char **model, struct roof_error *error)
+{
+    struct roof_checkpoint checkpoint;
+    struct roof_error note;
+    const struct roof_model *base = NULL;
+    *out = ROOF_NAMED_NONE;
+    TRY(roof_loan_checkpoint(&checkpoint, l->loans, *model, error));
+    if (checkpoint.name == NULL || checkpoint.layout || checkpoint.quantization != NULL) {
+        return ROOF_OK;
+    }
+    const struct roof_model_wish wish = {.name = checkpoint.model};
+    TRY(roof_loan_model(&base, l->loans, &wish, error));
+    *model = base->id;
+    TRY(roof_checkpoint_note(&l->grid->note, &checkpoint, base->id, true, error));
+    return roof_named_find(out, &note, checkpoint.formats, base->id, l->loans, error);
+}
+
+/* Loads a model in the formats that a name stands for (NULL: those of the checkpoint that the name
+ * of the model means). */
 static enum roof_status load_variant(struct roof_variant *out, const struct loading *l,
                                      const char *model, const char *name, struct roof_error *error)
 {
     struct roof_named named;
-    struct roof_error note;
-    TRY(roof_named_find(&named, &note, name, model, l->loans, error));
+    struct roof_error note = {.status = ROOF_OK};
+    TRY(name == NULL ? name_checkpoint(&named, l, &model, error)
+                     : roof_named_find(&named, &note, name, model, l->loans, error));
     if (note.message[0] != '\0' && l->grid->note.message[0] == '\0') {
         l->grid->note = note;
     }
@@ -74,8 +96,9 @@ static enum roof_status load_variants(const struct loading *l, const char *model
     }
     grid->variant = grown;
     const char *name = grid->names;
-    for (size_t i = 0; i < each; i++, name += strlen(name) + 1) {
+    for (size_t i = 0; i < each; i++) {
         TRY(load_variant(&grown[grid->models * each + i], l, model, name, error));
+        name = name == NULL ? NULL : name + strlen(name) + 1;
     }
     grid->model[grid->models] = grown[grid->models * each].model;
     grid->models++;
@@ -294,6 +317,17 @@ enum roof_status roof_grid_devices(struct roof_grid *out, struct roof_loans *loa
                      ROOF_KEY("hardware"), load_device, error);
 }
 
+/* Counts a variant of each model if the list of a question without formats has the name of a
+ * checkpoint: that one has its own. */
+static enum roof_status find_checkpoint(const struct loading *l, const char *name,
+                                        struct roof_error *error)
+{
+    struct roof_checkpoint checkpoint;
+    TRY(roof_loan_checkpoint(&checkpoint, l->loans, name, error));
+    l->grid->sweep.variants = checkpoint.name != NULL ? 1 : l->grid->sweep.variants;
+    return ROOF_OK;
+}
+
 /* Loads all devices and models of the question. */
 static enum roof_status load(struct roof_grid *out, struct roof_loans *loans,
                              const struct roof_question *question, bool bounds_only,
@@ -308,12 +342,15 @@ static enum roof_status load(struct roof_grid *out, struct roof_loans *loans,
         if (question->model_name == NULL) {
             return roof_which_model(error);
         }
+        if (!roof_asked_formats(question)) {
+            TRY(load_list(&loading, question->model_name, "model", find_checkpoint, error));
+        }
         TRY(load_list(&loading, question->model_name, "model", load_model, error));
         sweep->model = out->model;
         sweep->model_count = out->models;
         sweep->variant = out->variant;
         TRY(roof_read_draft(&out->draft, &sweep->base, loans, question, false, error));
-        TRY(roof_read_host_time(&sweep->base, question, false, error));
+        TRY(roof_read_host_time(&sweep->base, loans, question, false, error));
         TRY(roof_read_host(&sweep->base, loans, question, false, error));
     }
     return ROOF_OK;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The time that serving engines take on the host. */
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -11,6 +12,10 @@
 #include "decide/read.h"
 
 #define ENGINE "engine"
+/* A version that is longer is none of those that are known. */
+#define VERSION_SIZE 64
+/* A name that is longer is of no engine. */
+#define NAME_SIZE 64
 
 /* Tells whether a list has a name, in any case. */
 static bool lists(const char *list, const char *name)
@@ -25,21 +30,31 @@ static bool lists(const char *list, const char *name)
     return false;
 }
 
-/* Finds the engines whose stacks a question lists, or else those that it names, as bits by number.
- * All of them apply if it names none. */
-static unsigned read_engines(const struct roof_engines *engines,
-                             const struct roof_question *question)
+/* Finds the engines of a list, by any of their names, as bits by number. */
+static unsigned find_named(const struct roof_engines *engines, const char *list)
+{
+    struct roof_list_item item;
+    unsigned named = 0;
+    for (const char *rest = list; roof_list_next(&item, &rest);) {
+        char name[NAME_SIZE];
+        size_t engine = 0;
+        if (roof_list_item_copy(name, sizeof name, &item) &&
+            roof_engine_find(&engine, engines, name, NULL) == ROOF_OK) {
+            named |= 1U << engine;
+        }
+    }
+    return named;
+}
+
+unsigned roof_read_engines(const struct roof_engines *engines, const struct roof_question *question)
 {
     const char *const stacks = question->value[ROOF_INPUT_STACK];
+    const unsigned by_name = find_named(engines, question->value[ROOF_INPUT_ENGINE]);
     unsigned by_stack = 0;
-    unsigned by_name = 0;
     for (size_t i = 0; i < engines->count; i++) {
         const struct roof_engine *const e = &engines->engine[i];
         if (e->stack != ROOF_STACK_BEST && lists(stacks, roof_stack_name(e->stack))) {
             by_stack |= 1U << i;
-        }
-        if (lists(question->value[ROOF_INPUT_ENGINE], e->id)) {
-            by_name |= 1U << i;
         }
     }
     return by_stack != 0 ? by_stack : by_name != 0 ? by_name : ~0U;
@@ -93,47 +108,15 @@ static enum roof_status find_version(const struct roof_engines *engines, unsigne
     return ROOF_USAGE;
 }
 
-/* Gives each stack the host times of the engine whose kernels it has. */
-static enum roof_status take_engines(struct roof_scenario *out,
-                                     const struct roof_question *question, const char *version,
-                                     struct roof_error *error)
-{
-    struct roof_engines *engines = NULL;
-    TRY(roof_engines_load(&engines, error));
-    const enum roof_status status =
-        version == NULL ? ROOF_OK
-                        : find_version(engines, read_engines(engines, question), version, error);
-    for (size_t i = 0; i < engines->count && status == ROOF_OK; i++) {
-        const struct roof_engine *const e = &engines->engine[i];
-        const struct roof_engine_host *const host = roof_engine_host(e, version);
-        if (host != NULL && e->stack != ROOF_STACK_BEST) {
-            out->host_time[e->stack] = host->time;
-        }
-    }
-    roof_engines_free(engines);
-    return status;
-}
-
-/* Tells whether a text names engines; *version is behind its colon, if it has one. */
-static bool names_engine(const char **version, const char *text)
-{
-    const size_t length = strlen(ENGINE);
-    if (strncmp(text, ENGINE, length) != 0 || (text[length] != '\0' && text[length] != ':')) {
-        return false;
-    }
-    *version = text[length] == ':' ? text + length + 1 : NULL;
-    return true;
-}
-
 /* The times of a list. */
-enum { TIMES = 7 };
+enum { TIMES = 8 };
 static const char *const names[TIMES] = {"step",   "sequence", "request", "front",
-                                         "launch", "latent",   "overlap"};
+                                         "launch", "latent",   "overlap", "compile"};
 static const size_t offset[TIMES] = {
     offsetof(struct roof_host_time, step_s),    offsetof(struct roof_host_time, sequence_s),
     offsetof(struct roof_host_time, request_s), offsetof(struct roof_host_time, front_s),
     offsetof(struct roof_host_time, launch_s),  offsetof(struct roof_host_time, latent_s),
-    offsetof(struct roof_host_time, overlap_s)};
+    offsetof(struct roof_host_time, overlap_s), offsetof(struct roof_host_time, compile_s)};
 
 static double time_at(const struct roof_host_time *host, size_t i)
 {
@@ -183,6 +166,16 @@ static enum roof_status take_time(void *context, size_t name, const char *value,
     return roof_parse_time_or_none(times[name], value, ROOF_KEY("host_time"), error);
 }
 
+/* Refuses a front end that takes longer than all of a request before its first step. */
+static enum roof_status check_front(const struct roof_host_time *host, struct roof_error *error)
+{
+    return host->front_s <= host->request_s
+               ? ROOF_OK
+               : roof_error_set(error, ROOF_USAGE,
+                                ROOF_KEY("host_time") ": front is a part of request, so it must "
+                                                      "not be longer");
+}
+
 /* Reads a list of named times, "request=26ms,launch=80us". */
 static enum roof_status read_list(struct roof_host_time *out, const char *text,
                                   struct roof_error *error)
@@ -191,12 +184,67 @@ static enum roof_status read_list(struct roof_host_time *out, const char *text,
     for (size_t i = 0; i < TIMES; i++) {
         times[i] = (double *)(void *)((char *)out + offset[i]);
     }
-    TRY(roof_list_pairs(text, ROOF_KEY("host_time"), names, TIMES, take_time, times, error));
-    return out->front_s <= out->request_s
-               ? ROOF_OK
-               : roof_error_set(error, ROOF_USAGE,
-                                ROOF_KEY("host_time") ": front is a part of request, so it must "
-                                                      "not be longer");
+    return roof_list_pairs(text, ROOF_KEY("host_time"), names, TIMES, take_time, times, error);
+}
+
+/* The words of a question about engines. */
+struct said {
+    char text[VERSION_SIZE];
+    const char *version; /* in the text; NULL: none */
+    const char *list;    /* times that differ from the engine's; NULL: none */
+};
+
+/* Tells whether a text names engines: "engine", "engine:VERSION", and either with ",LIST". */
+static bool names_engine(struct said *out, const char *text)
+{
+    struct roof_list_item first = {.length = 0};
+    const size_t length = strlen(ENGINE);
+    out->list = text;
+    (void)roof_list_next(&first, &out->list);
+    const bool colon = first.length > length && text[length] == ':';
+    if (strncmp(text, ENGINE, length) != 0 || (first.length != length && !colon)) {
+        return false;
+    }
+    (void)snprintf(out->text, sizeof out->text, "%.*s", (int)(first.length - length),
+                   text + length);
+    out->version = colon ? out->text + 1 : NULL;
+    return true;
+}
+
+/* Gives each stack the host times of the engine whose kernels it has, and the times of the list.
+ * Those that are checked belong to the engines of the question. */
+static enum roof_status set_times(struct roof_scenario *out, const struct roof_engines *engines,
+                                  const struct roof_question *question, const struct said *said,
+                                  struct roof_error *error)
+{
+    const unsigned named = roof_read_engines(engines, question);
+    TRY(said->version == NULL ? ROOF_OK : find_version(engines, named, said->version, error));
+    for (size_t i = 0; i < engines->count; i++) {
+        const struct roof_engine *const e = &engines->engine[i];
+        const struct roof_engine_host *const host = roof_engine_host(e, said->version);
+        if (host != NULL && e->stack != ROOF_STACK_BEST) {
+            out->host_time[e->stack] = host->time;
+        }
+    }
+    for (int stack = 0; stack < ROOF_STACK_COUNT && said->list != NULL; stack++) {
+        TRY(read_list(&out->host_time[stack], said->list, error));
+    }
+    for (size_t i = 0; i < engines->count; i++) {
+        const struct roof_engine *const e = &engines->engine[i];
+        const bool meant = named != ~0U || e->hosts > 0; /* else the question names none */
+        TRY((named >> i & 1U) == 0 || !meant ? ROOF_OK
+                                             : check_front(&out->host_time[e->stack], error));
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status take_engines(struct roof_scenario *out, const struct roof_loans *loans,
+                                     const struct roof_question *question, const struct said *said,
+                                     struct roof_error *error)
+{
+    const struct roof_engines *engines = NULL;
+    TRY(roof_loan_engines(&engines, loans, error));
+    return set_times(out, engines, question, said, error);
 }
 
 /* Reads the times of a host, which all stacks then have. */
@@ -206,6 +254,7 @@ static enum roof_status read_times(struct roof_scenario *scenario, const char *s
     struct roof_host_time time = {.step_s = 0};
     if (strchr(said, '=') != NULL) {
         TRY(read_list(&time, said, error));
+        TRY(check_front(&time, error));
     } else if (roof_parse_time_or_none(&time.step_s, said, "", NULL) != ROOF_OK) {
         return roof_error_set(
             error, ROOF_USAGE,
@@ -220,21 +269,21 @@ static enum roof_status read_times(struct roof_scenario *scenario, const char *s
     return ROOF_OK;
 }
 
-enum roof_status roof_read_host_time(struct roof_scenario *scenario,
+enum roof_status roof_read_host_time(struct roof_scenario *scenario, const struct roof_loans *loans,
                                      const struct roof_question *question, bool engines_elsewhere,
                                      struct roof_error *error)
 {
-    const char *const said = question->value[ROOF_INPUT_HOST_TIME];
+    const char *const text = question->value[ROOF_INPUT_HOST_TIME];
     const bool engines = engines_elsewhere || roof_asked(question, ROOF_INPUT_STACK) ||
                          roof_asked(question, ROOF_INPUT_ENGINE);
-    const char *version = NULL;
-    scenario->host_time_said = said;
-    if (said != NULL && !names_engine(&version, said)) {
-        return strcmp(said, "none") == 0 ? ROOF_OK : read_times(scenario, said, error);
+    struct said said = {.version = NULL};
+    scenario->host_time_said = text;
+    if (text != NULL && !names_engine(&said, text)) {
+        return strcmp(text, "none") == 0 ? ROOF_OK : read_times(scenario, text, error);
     }
-    if (said != NULL && !engines) {
+    if (text != NULL && !engines) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("host_time") " engine needs " ROOF_KEY("stack"));
     }
-    return engines ? take_engines(scenario, question, version, error) : ROOF_OK;
+    return engines ? take_engines(scenario, loans, question, &said, error) : ROOF_OK;
 }

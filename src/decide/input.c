@@ -100,16 +100,15 @@ static const char *const objectives[] = {"balanced", "time",   "throughput", "la
 
 static const struct roof_input inputs[(int)ROOF_INPUT_COUNT - (int)ROOF_DIM_COUNT] = {
 #define ROW(id) [(int)ROOF_INPUT_##id - (int) ROOF_DIM_COUNT]
-    ROW(HARDWARE) =
-        {.key = "hardware",
-         .option = "hardware",
-         .letter = 'H',
-         .kind = ROOF_INPUT_TEXT,
-         .value = "ID|FILE",
-         .help = "device id, or a file or folder that describes one (default " ROOF_DEFAULT_HARDWARE
-                 ")",
-         .commands = SERVED(WORKLOAD) | ROOF_COMMAND_MEASURE,
-         .group = ROOF_GROUP_DEVICE},
+    ROW(HARDWARE) = {.key = "hardware",
+                     .option = "hardware",
+                     .letter = 'H',
+                     .kind = ROOF_INPUT_TEXT,
+                     .value = "ID|FILE",
+                     .help = "device id, its name in nvidia-smi, or a file or folder "
+                             "(default " ROOF_DEFAULT_HARDWARE ")",
+                     .commands = SERVED(WORKLOAD) | ROOF_COMMAND_MEASURE,
+                     .group = ROOF_GROUP_DEVICE},
     ROW(PRECISION_BOTH) = FORMAT(NULL, "precision", 'p', precision,
                                  "precision of weights and activations (default fp16); for models "
                                  "also an engine's format or a layout",
@@ -146,18 +145,19 @@ static const struct roof_input inputs[(int)ROOF_INPUT_COUNT - (int)ROOF_DIM_COUN
                 .commands = SERVED(WORKLOAD) | ROOF_COMMAND_LIST,
                 .group = ROOF_GROUP_DEVICE,
                 .many = true},
-    ROW(POWER_CAP) =
-        {.option = "power-cap",
-         .kind = ROOF_INPUT_TEXT,
-         .value = "W",
-         .help = "power limit per device in watts; needs constant_w (W), byte_pj and flop_pj (pJ)",
-         .commands = SERVED(WORKLOAD),
-         .group = ROOF_GROUP_DEVICE},
-    ROW(STACK) = CHOICE("stack", stack, roof_stack_names, ROOF_STACK_COUNT - 1,
-                        "best|trtllm|vllm|sglang|aiter|llama.cpp",
-                        "stack of estimates; best (default): fastest, llama.cpp only for GGUF "
-                        "models or if no other has it",
-                        SERVED(WORKLOAD)),
+    ROW(POWER_CAP) = {.option = "power-cap",
+                      .kind = ROOF_INPUT_TEXT,
+                      .value = "W",
+                      .help = "power limit per device in watts; the device needs constant_w (W), "
+                              "byte_pj and flop_pj (pJ)",
+                      .commands = SERVED(WORKLOAD),
+                      .group = ROOF_GROUP_DEVICE},
+    ROW(STACK) =
+        CHOICE("stack", stack, roof_stack_names, ROOF_STACK_COUNT - 1,
+               "best|trtllm|vllm|sglang|aiter|llama.cpp",
+               "stack of the estimates; best (default): the fastest (llama.cpp only if no other "
+               "has a kernel)",
+               SERVED(WORKLOAD)),
     ROW(CACHE) =
         CHOICE("cache", cache, caches, 1, "cold|warm",
                "estimate with operands in memory (cold, the default) or in the L2 cache (warm)",
@@ -217,10 +217,11 @@ static const struct roof_input inputs[(int)ROOF_INPUT_COUNT - (int)ROOF_DIM_COUN
                   MODEL(phase),
                   .commands = STEPPED(POINT),
                   .group = ROOF_GROUP_MODEL},
-    ROW(CONTEXT) = LENGTH_OF("context", context, "context",
-                             "sequence length: the prompt in prefill, the KV cache in decode "
-                             "(default 4096, or the model's limit)",
-                             STEPPED(WORKLOAD)),
+    ROW(CONTEXT) =
+        LENGTH_OF("context", context, "context",
+                  "length of the prompt or the KV cache (default 4096, or the model's limit); "
+                  "32k: 32000, 32Ki: 32768",
+                  STEPPED(WORKLOAD)),
     ROW(CHUNK) =
         {.key = "chunk",
          .option = "chunk",
@@ -251,10 +252,10 @@ static const struct roof_input inputs[(int)ROOF_INPUT_COUNT - (int)ROOF_DIM_COUN
     ROW(PREFIX_HIT) =
         NUMBER_OF("prefix-hit", prefix_hit, "prefix_hit", "FRACTION",
                   "fraction of the prompt found in a prefix cache (0 to 1)", SERVED(WORKLOAD)),
-    ROW(IMAGES) = LENGTH_OF(
-        "images", media.images, "images",
-        "images in each prompt, whose length includes their tokens (not with cross-attention)",
-        SERVED(WORKLOAD)),
+    ROW(IMAGES) = LENGTH_OF("images", media.images, "images",
+                            "images in each prompt; the length of the prompt includes their tokens "
+                            "(not with cross-attention)",
+                            SERVED(WORKLOAD)),
     ROW(IMAGE_SIZE) = {.key = "image_size",
                        .option = "image-size",
                        .kind = ROOF_INPUT_SIZES,
@@ -300,15 +301,16 @@ static const struct roof_input inputs[(int)ROOF_INPUT_COUNT - (int)ROOF_DIM_COUN
                         .of = ROOF_OF_MODELS,
                         .commands = SERVED(WORKLOAD),
                         .group = ROOF_GROUP_MODEL},
-    ROW(OFFLOADED) = {.key = "offload",
-                      .option = "offload",
-                      .kind = ROOF_INPUT_OFFLOAD,
-                      .value = "experts[:N]|layers:N",
-                      .help = "what the host computes (:fit: as little as makes it fit); needs "
-                              "--host or --host-bandwidth",
-                      MODEL(offload),
-                      .commands = OFFLOADS,
-                      .group = ROOF_GROUP_MODEL},
+    ROW(OFFLOADED) =
+        {.key = "offload",
+         .option = "offload",
+         .kind = ROOF_INPUT_OFFLOAD,
+         .value = "experts[:N]|layers:N",
+         .help = "part that the host computes (:fit: the least that lets the rest fit); needs "
+                 "--host or its rate",
+         MODEL(offload),
+         .commands = OFFLOADS,
+         .group = ROOF_GROUP_MODEL},
     ROW(HOST) = {.option = "host",
                  .kind = ROOF_INPUT_TEXT,
                  .value = "ID|FILE",
@@ -400,8 +402,8 @@ static const struct roof_input inputs[(int)ROOF_INPUT_COUNT - (int)ROOF_DIM_COUN
     ROW(HOST_TIME) = {.option = "host-time",
                       .kind = ROOF_INPUT_TEXT,
                       .value = "engine|none|TIME|LIST",
-                      .help = "host time in estimates: engine (default), engine:VERSION, none, a "
-                              "time or request=27ms,...",
+                      .help = "host time: engine (default; none with --stack best), "
+                              "engine:VERSION, none, TIME, request=27ms,...",
                       .of = ROOF_OF_MODELS,
                       .commands = SERVED(WORKLOAD) & ~(unsigned)ROOF_COMMAND_PLOT,
                       .group = ROOF_GROUP_EXPECTED},
@@ -589,7 +591,7 @@ static const struct roof_input inputs[(int)ROOF_INPUT_COUNT - (int)ROOF_DIM_COUN
                  .kind = ROOF_INPUT_TEXT,
                  .value = "RATE",
                  .help =
-                     "requests per second, over all copies, or max: the most within the limits; "
+                     "requests per second over all copies, or max: the highest within the limits; "
                      "scales a --trace",
                  .of = ROOF_OF_MODELS,
                  .commands = SERVED(ROOF_COMMAND_RECOMMEND)},
@@ -681,18 +683,18 @@ static const struct roof_input inputs[(int)ROOF_INPUT_COUNT - (int)ROOF_DIM_COUN
                                   "tp=4,pp=1,attention-dp=1,moe-tp=1,moe-ep=1 (default: as decode)",
                           .of = ROOF_OF_MODELS,
                           .commands = ROOF_COMMAND_SIMULATE},
-    ROW(STEP_SCALE) = {.option = "step-scale",
-                       .key = "step_scale",
-                       .kind = ROOF_INPUT_NUMBER,
-                       .least = ROOF_STEP_SCALE_MIN,
-                       .max = ROOF_STEP_SCALE_MAX,
-                       .value = "X",
-                       .help = "factor of the estimates of kernels, not of host times, from a "
-                               "measured engine (default 1)",
-                       MODEL(common.step_scale),
-                       .commands =
-                           ALL & ~(unsigned)ROOF_COMMAND_PLOT & ~(unsigned)ROOF_COMMAND_LIST,
-                       .group = ROOF_GROUP_EXPECTED},
+    ROW(STEP_SCALE) =
+        {.option = "step-scale",
+         .key = "step_scale",
+         .kind = ROOF_INPUT_NUMBER,
+         .least = ROOF_STEP_SCALE_MIN,
+         .max = ROOF_STEP_SCALE_MAX,
+         .value = "X",
+         .help = "factor for the estimated times of kernels, from a measured engine (default "
+                 "1); not for host times",
+         MODEL(common.step_scale),
+         .commands = ALL & ~(unsigned)ROOF_COMMAND_PLOT & ~(unsigned)ROOF_COMMAND_LIST,
+         .group = ROOF_GROUP_EXPECTED},
     ROW(REQUEST_OVERHEAD) =
         {.option = "request-overhead",
          .kind = ROOF_INPUT_TEXT,
@@ -816,8 +818,9 @@ static const struct roof_input inputs[(int)ROOF_INPUT_COUNT - (int)ROOF_DIM_COUN
     ROW(BELOW) = {.option = "below",
                   .kind = ROOF_INPUT_TEXT,
                   .value = "SHARE",
-                  .help = "list rows slower than this share of their bound (such as 70%) by lost "
-                          "time, with a remedy",
+                  .help =
+                      "list rows under this share of their bound (such as 70%), the most lost time "
+                      "first, with a remedy",
                   .commands = ROOF_COMMAND_COMPARE},
     ROW(COMPARE_FIT) = {.key = "compare_fit",
                         .option = "fit",
@@ -915,8 +918,8 @@ static const struct roof_input inputs[(int)ROOF_INPUT_COUNT - (int)ROOF_DIM_COUN
     ROW(LIKE) = {.option = "like",
                  .kind = ROOF_INPUT_TEXT,
                  .value = "ID",
-                 .help = "device whose fitted kernels are the starting point, and stand in for "
-                         "kernels not measured",
+                 .help = "device whose fitted kernels the fit starts from; they also replace "
+                         "kernels that were not measured",
                  .commands = ROOF_COMMAND_MEASURE,
                  .group = ROOF_GROUP_EXPECTED},
     ROW(SAVE) = {.option = "save",

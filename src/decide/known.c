@@ -191,15 +191,43 @@ enum roof_status roof_known_model(struct roof_known *known, const struct roof_mo
     return status;
 }
 
+/* Finds the formats of the checkpoint that the name of a model means. */
+static enum roof_status find_checkpoint(struct roof_known *known, struct roof_error *note,
+                                        const char *name, struct roof_error *error)
+{
+    struct roof_named *const formats = &known->formats;
+    struct roof_checkpoint found;
+    const struct roof_model *model = NULL;
+    struct roof_error other;
+    *formats = ROOF_NAMED_NONE;
+    if (known->model.layout != NULL || known->model.forget_formats) {
+        return ROOF_OK; /* the store says so */
+    }
+    TRY(roof_loan_checkpoint(&found, known->loans, name, error));
+    if (found.name == NULL) {
+        return ROOF_OK;
+    }
+    const struct roof_model_wish wish = {.name = found.model};
+    TRY(roof_loan_model(&model, known->loans, &wish, error));
+    if (found.layout || found.quantization != NULL) {
+        formats->layout = found.layout ? found.formats : ROOF_CHECKPOINT;
+    } else {
+        TRY(roof_named_find(formats, &other, found.formats, model->id, known->loans, error));
+    }
+    formats->model = model->id;
+    return roof_checkpoint_note(note, &found, model->id, true, error);
+}
+
 enum roof_status roof_known_formats(struct roof_known *known, const struct roof_named **out,
                                     struct roof_error *note, const char *name, const char *model,
                                     struct roof_error *error)
 {
-    const size_t length = strlen(name) + 1;
+    const char *const said = name == NULL ? "" : name;
+    const size_t length = strlen(said) + 1;
     const size_t size = length + strlen(model) + 1;
     *out = &known->formats;
     *note = (struct roof_error){.status = ROOF_OK};
-    if (known->last != NULL && strcmp(known->last, name) == 0 &&
+    if (known->last != NULL && strcmp(known->last, said) == 0 &&
         strcmp(known->last + length, model) == 0) {
         return ROOF_OK;
     }
@@ -207,12 +235,13 @@ enum roof_status roof_known_formats(struct roof_known *known, const struct roof_
     if (last == NULL) {
         return roof_no_memory(error);
     }
-    memcpy(last, name, length);
+    memcpy(last, said, length);
     memcpy(last + length, model, size - length);
     free(known->last);
     known->last = NULL;
     const enum roof_status status =
-        roof_named_find(&known->formats, note, last, model, known->loans, error);
+        name == NULL ? find_checkpoint(known, note, last + length, error)
+                     : roof_named_find(&known->formats, note, last, model, known->loans, error);
     if (status != ROOF_OK) {
         free(last);
         return status;

@@ -59,7 +59,8 @@ enum roof_status roof_known_model(struct roof_known *known, const struct roof_mo
                                   struct roof_error *error);
 
 /* Finds the meaning of a name of formats for a model; *out is valid until the next call. *note has
- * no message if the call before had the same name and model. */
+ * no message if the call before had the same name and model. NULL means the formats of the
+ * checkpoint that the name of the model means; the question's own come first. */
 enum roof_status roof_known_formats(struct roof_known *known, const struct roof_named **out,
                                     struct roof_error *note, const char *name, const char *model,
                                     struct roof_error *error);

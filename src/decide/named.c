@@ -25,7 +25,7 @@ static enum roof_status is_published(bool *out, const char *name,
     }
     const struct roof_model_wish wish = {.name = name};
     TRY(roof_loan_model(&model, loans, &wish, error));
-    *out = roof_serving_suits(serving, model);
+    *out = roof_serving_own(serving, model);
     return ROOF_OK;
 }
 
@@ -165,14 +165,11 @@ enum roof_status roof_named_find(struct roof_named *out, struct roof_error *note
                                  const char *model, struct roof_loans *loans,
                                  struct roof_error *error)
 {
-    struct roof_engines *engines = NULL;
-    *out = (struct roof_named){NULL, ROOF_PRECISION_AUTO, ROOF_PRECISION_AUTO, ROOF_PRECISION_AUTO,
-                               ROOF_PRECISION_AUTO};
+    const struct roof_engines *engines = NULL;
+    *out = ROOF_NAMED_NONE;
     *note = (struct roof_error){.status = ROOF_OK};
-    TRY(roof_engines_load(&engines, error));
-    const enum roof_status status = find(out, note, name, model, engines, loans, error);
-    roof_engines_free(engines);
-    return status;
+    TRY(roof_loan_engines(&engines, loans, error));
+    return find(out, note, name, model, engines, loans, error);
 }
 
 bool roof_named_plain(const char *list)

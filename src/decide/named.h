@@ -10,12 +10,21 @@
 
 /* Formats are ROOF_PRECISION_AUTO, and the layout NULL, if the name does not determine them. */
 struct roof_named {
+    const char *model;  /* the model of the checkpoint that was named as a model; NULL: none was */
     const char *layout; /* the name itself, or "checkpoint" */
     enum roof_precision precision;
     enum roof_precision weights;
     enum roof_precision activations;
     enum roof_precision kv;
 };
+
+/* A name that determines nothing. */
+#define ROOF_NAMED_NONE                                                                            \
+    (struct roof_named)                                                                            \
+    {                                                                                              \
+        NULL, NULL, ROOF_PRECISION_AUTO, ROOF_PRECISION_AUTO, ROOF_PRECISION_AUTO,                 \
+            ROOF_PRECISION_AUTO                                                                    \
+    }
 
 /*
  * Looks a name up among the precisions, then the formats of engines, which give weights,

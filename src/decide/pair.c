@@ -18,8 +18,8 @@ enum roof_status roof_pair_split(char side[2][ROOF_PAIR_NAME_SIZE], const char *
         strlen(text) >= ROOF_PAIR_NAME_SIZE) {
         return roof_error_set(
             error, ROOF_USAGE,
-            ROOF_KEY("%s") " must be two devices or two formats, as A,B, not '%s'", "explain",
-            text);
+            ROOF_KEY("%s") " must be A,B: two devices, two formats or two DEVICE:FORMAT, not '%s'",
+            "explain", text);
     }
     (void)snprintf(side[0], ROOF_PAIR_NAME_SIZE, "%.*s", (int)(comma - text), text);
     (void)snprintf(side[1], ROOF_PAIR_NAME_SIZE, "%s", comma + 1);

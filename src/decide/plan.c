@@ -35,33 +35,6 @@ struct search {
     struct roof_error *error;
 };
 
-enum roof_accuracy_class roof_plan_class_loss(const struct roof_plan_problem *q)
-{
-    enum roof_accuracy_class loss = ROOF_ACCURACY_NONE;
-    for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
-        const enum roof_precision given = q->base.weight[w];
-        if (given != ROOF_PRECISION_AUTO && q->accuracy->of[given].loss > loss) {
-            loss = q->accuracy->of[given].loss;
-        }
-    }
-    return loss;
-}
-
-enum roof_accuracy_class roof_plan_loss(const struct roof_plan_problem *q, size_t serving)
-{
-    const struct roof_serving *const s = &q->engines->serving[serving];
-    const enum roof_precision formats[] = {s->kv, s->weights, s->activations};
-    /* A checkpoint of another model, made from this one, has the accuracy loss of its formats. */
-    const bool own = roof_serving_published(s) && roof_serving_suits(s, q->model);
-    const size_t count = own ? 1 : COUNT(formats);
-    enum roof_accuracy_class loss = roof_plan_class_loss(q);
-    for (size_t i = 0; i < count; i++) {
-        const enum roof_accuracy_class one = q->accuracy->of[formats[i]].loss;
-        loss = one > loss ? one : loss;
-    }
-    return loss;
-}
-
 /* Computes the rates that follow from the bounds. */
 static void set_bound_rates(struct roof_plan *p, const struct roof_plan_problem *q)
 {
@@ -432,14 +405,14 @@ static bool is_wider(const struct search *s, size_t serving, size_t hardware)
 {
     const struct roof_plan_problem *const q = s->problem;
     const struct roof_serving *const all = q->engines->serving;
-    const int bits = roof_format(all[serving].weights)->element_bits;
     bool wider = false;
     for (size_t i = 0; i < q->engines->servings && !roof_serving_published(&all[serving]); i++) {
-        wider =
-            wider || (roof_serving_published(&all[i]) && s->out->model[i] != NULL &&
-                      roof_serving_suits(&all[i], q->model) &&
-                      (roof_engines_run(q->engines, i, q->hardware[hardware]) & ~q->unable) != 0 &&
-                      (roof_plan_of_gguf(q) || bits >= roof_format(all[i].weights)->element_bits));
+        struct roof_serving published = all[i];
+        published.weights = roof_plan_weights(q, i);
+        wider = wider || (roof_serving_own(&all[i], q->model) && s->out->model[i] != NULL &&
+                          (roof_engines_serve(q->engines, i, q->model, q->hardware[hardware]) &
+                           ~q->unable) != 0 &&
+                          (roof_plan_of_gguf(q) || !roof_serving_gains(&all[serving], &published)));
     }
     return wider;
 }
@@ -452,7 +425,7 @@ static bool is_dense(const struct roof_plan_problem *q, size_t serving)
 }
 
 /* Searches all combinations of formats on one device. */
-static enum roof_status search_device(struct search *s, size_t h)
+static enum roof_status search_formats_on(struct search *s, size_t h)
 {
     const struct roof_plan_problem *const q = s->problem;
     const enum roof_plan_basis basis =
@@ -467,7 +440,7 @@ static enum roof_status search_device(struct search *s, size_t h)
         }
         plan.engines = roof_plan_engines(q, f, h);
         plan.loss = roof_plan_loss(q, f);
-        const enum roof_plan_rejection against = plan.engines == 0         ? ROOF_REJECTED_ENGINE
+        const enum roof_plan_rejection against = plan.engines == 0         ? ROOF_REJECTED_FORMATS
                                                  : is_wider(s, f, h)       ? ROOF_REJECTED_WIDER
                                                  : is_dense(q, f)          ? ROOF_REJECTED_DENSE
                                                  : plan.loss > q->max_loss ? ROOF_REJECTED_LOSS
@@ -479,6 +452,20 @@ static enum roof_status search_device(struct search *s, size_t h)
         }
     }
     return ROOF_OK;
+}
+
+/* Searches one device; a CPU only in its first number, unless the question names numbers. */
+static enum roof_status search_device(struct search *s, size_t h)
+{
+    const struct roof_plan_problem *const all = s->problem;
+    struct roof_plan_problem one = *all;
+    if (all->one_cpu && roof_hardware_is_cpu(all->hardware[h])) {
+        one.device_counts = 1;
+    }
+    s->problem = s->predictor.problem = &one;
+    const enum roof_status status = search_formats_on(s, h);
+    s->problem = s->predictor.problem = all;
+    return status;
 }
 
 /* --- devices, each by itself ----------------------------------------------------------------- */
@@ -710,7 +697,7 @@ static enum roof_status model_with(const struct roof_model **out, struct search 
     const struct roof_plan_problem *const q = s->problem;
     const struct roof_model *const plain = roof_plan_model(q, serving);
     const char *const layout = q->engines->serving[serving].layout;
-    if (q->published != NULL && plain == q->model && strcmp(layout, "checkpoint") == 0) {
+    if (q->published != NULL && roof_serving_own(&q->engines->serving[serving], q->model)) {
         *out = q->published;
         return ROOF_OK;
     }

@@ -36,7 +36,8 @@ const char *roof_plan_limit_name(enum roof_plan_limit limit);
 
 /** Reasons for rejecting candidates. */
 enum roof_plan_rejection {
-    ROOF_REJECTED_ENGINE, /**< no engine runs the formats on the device, or the split */
+    ROOF_REJECTED_FORMATS, /**< no engine runs the formats on the device */
+    ROOF_REJECTED_ENGINE,  /**< no engine that runs them has the split or the batch */
     ROOF_REJECTED_WIDER, /**< not smaller than the published checkpoint, which runs on the device */
     ROOF_REJECTED_LOSS,  /**< typical loss above the allowed one */
     ROOF_REJECTED_DENSE, /**< pruned weights are not stored in the format */
@@ -80,6 +81,8 @@ struct roof_plan_prefill {
     double prefill_s;      /**< time of such a prefill */
     double bound_s;        /**< its bound */
     double kv_bytes;       /**< cache of one prompt, sent over the link */
+    double memory_bytes;   /**< on the device of a prefill copy that needs the most */
+    double decode_bytes;   /**< on that of a decode copy */
     double link;           /**< byte/s of each device and direction */
     bool network;          /**< the link connects nodes; otherwise devices of a node */
     bool bridge;           /**< it is a bridge between cards */
@@ -106,6 +109,8 @@ struct roof_plan {
     int64_t dp;      /**< independent copies of the model */
     int64_t devices; /**< of all copies */
     int64_t batch;   /**< sequences in flight in each copy */
+    int64_t fills;   /**< sequences in flight in each copy if the batch is only the limit of a
+                        scheduler, in a script; 0: the batch */
     int64_t offload; /**< what is in host memory; 0: nothing */
     double ttft_s;   /**< time to the first token of one prompt, while others decode */
     double step_s;   /**< a decode step of the batch */
@@ -145,11 +150,16 @@ struct roof_plan_problem {
     const struct roof_model *model;
     const struct roof_model *published; /**< the model in the formats of its file, which make up the
                                            layout "checkpoint"; NULL: its config defines them */
+    enum roof_precision stored; /**< the format of most weights that the config of a quantised model
+                                   defines; AUTO: unknown */
     struct roof_model *const *checkpoint; /**< the model as published in other formats, which are
                                              removed like those of the model; borrowed */
     size_t checkpoints;
     const struct roof_hardware *const
         *hardware; /**< with calibrations; a device without one has plans at its bounds */
+    /** The devices of `hardware`, with the calibrations that it lacks if plans with a part on the
+     * host are ranked by bounds. The search needs none of them; NULL: the problem has no report. */
+    const struct roof_hardware *const *given;
     /** The shipping product of each hardware that has the figures of the source documents; NULL:
      * none. May be NULL. */
     const struct roof_hardware *const *product;
@@ -175,14 +185,19 @@ struct roof_plan_problem {
     size_t batches;
     enum roof_plan_batches
         largest; /**< whether the largest batch that fits is a candidate, for each split */
-    const int64_t *devices; /**< candidate numbers of devices: a plan uses all devices of one
-                               number, with several copies of the model if needed */
+    const int64_t *devices; /**< candidate numbers of devices, ascending, at least one: a plan uses
+                               all devices of one number, with several copies of the model if
+                               needed */
     size_t device_counts;
+    bool one_cpu; /**< the numbers are a default, so that plans on a CPU use the first only: a CPU
+                     is one machine */
     enum roof_plan_objective objective;
     enum roof_plan_kind kind; /**< disaggregated plans are only for requests */
     bool one_copy; /**< base.dp only applies to aggregated plans; otherwise a given base.dp excludes
                       disaggregated ones */
-    double limit[ROOF_PLAN_LIMIT_COUNT]; /**< NAN: none */
+    double limit[ROOF_PLAN_LIMIT_COUNT];   /**< NAN: none */
+    double percent[ROOF_PLAN_LIMIT_COUNT]; /**< the percentile of requests that a limit is for in
+                                              the question, 99; 0: the mean. Only reports use it */
     enum roof_accuracy_class max_loss;
     enum roof_accuracy_class
         beyond; /**< `beyond` is searched up to this loss if it exceeds the allowed one */
@@ -214,6 +229,8 @@ struct roof_plans {
     const struct roof_model **model;
     struct roof_model **copy;
     size_t copies;
+    const char *gain; /**< why the first one is better than the plan of a script, in words;
+                         borrowed; NULL: more tokens/s */
 };
 
 /** Searches all combinations. ROOF_UNSATISFIED if no plan is left (*out then has the reasons). In
@@ -276,8 +293,18 @@ static inline bool roof_plan_of_gguf(const struct roof_plan_problem *q)
     return q->published != NULL && q->published->gguf;
 }
 
+/** Returns the format of most weights of a combination: in a published checkpoint, the format that
+ * its file or its config defines. */
+enum roof_precision roof_plan_weights(const struct roof_plan_problem *q, size_t serving);
+
+/** Returns the format of most weights of a model: that of its MLP. */
+enum roof_precision roof_plan_main_format(const struct roof_model *model);
+
 /** Returns the largest loss of the formats that the question sets for classes of weights. */
 enum roof_accuracy_class roof_plan_class_loss(const struct roof_plan_problem *q);
+
+/** Returns the largest of the numbers of devices that are tried. */
+int64_t roof_plan_most_devices(const struct roof_plan_problem *problem);
 
 /** Returns the engines of the problem that run a combination on one of its devices, as bits. */
 unsigned roof_plan_engines(const struct roof_plan_problem *problem, size_t serving,
@@ -304,6 +331,12 @@ void roof_plan_describe_place(struct roof_text *out, const struct roof_plan *pla
                               const struct roof_plan_problem *problem);
 void roof_plan_describe_load(struct roof_text *out, const struct roof_plan *plan,
                              const struct roof_plan_problem *problem);
+
+/** Returns the tokens of a prompt that a prefix cache does not have. Without a prompt, the whole
+ * context is one. */
+int64_t roof_plan_computed(const struct roof_scenario *base);
+/** Returns the most tokens of prompts in a step of all plans: without a prompt, of one. */
+int64_t roof_plan_chunk(const struct roof_scenario *base);
 
 /** Makes the problems for both kinds of copies in a disaggregated plan: requests with one token,
  * and decode steps at the mean context of requests. */

@@ -13,7 +13,8 @@ static enum roof_status search_others(struct roof_plan_answer *answer,
                                       const struct roof_plan_inputs *inputs,
                                       struct roof_error *error)
 {
-    const bool requests = answer->problem.base.generate > 1 && answer->problem.base.dp == 0;
+    const bool requests = answer->problem.base.generate > 1 &&
+                          (answer->problem.base.dp == 0 || answer->problem.one_copy);
     if (inputs->emit == NULL || (answer->wide == answer->problem.by && !requests)) {
         return ROOF_OK;
     }
@@ -182,7 +183,8 @@ static enum roof_status find_room(struct roof_plan_answer *answer, struct roof_e
     if (out->each && out->wanted > 1) {
         TRY(find_most(answer, error));
     }
-    const bool limited = plans->rejected[ROOF_REJECTED_LIMIT] > 0;
+    const bool limited =
+        plans->rejected[ROOF_REJECTED_LIMIT] > 0 || plans->rejected[ROOF_REJECTED_LOSS] > 0;
     return out->wanted > 0 || limited ? roof_plan_find_changes(answer, error) : ROOF_OK;
 }
 
@@ -242,6 +244,7 @@ static enum roof_status fill_answer(struct roof_plan_answer *out,
         return status;
     }
     TRY(find_room(out, error));
+    TRY(roof_plan_find_host(out, error));
     TRY(find_asked(out, error));
     return explain(out, inputs, error);
 }

@@ -11,20 +11,46 @@
 #include "decide/plan_verdict.h"
 #include "predict/pass.h"
 
-/* Additional devices are tried one by one up to this number, then in powers of two up to this
- * multiple of the present ones. */
+/* Additional devices are tried up to this number, and up to this multiple of them all. */
 #define MORE_DEVICES 8
 
-/* Returns the next number of devices to try after n; 0: there is none. */
-static int64_t more_devices(int64_t n, int64_t most)
+/* The devices of a problem that come in a number, and their indices in that problem. */
+struct coming {
+    const struct roof_hardware *hardware[ROOF_PLAN_HARDWARE_MAX];
+    const struct roof_hardware *product[ROOF_PLAN_HARDWARE_MAX];
+    double price[ROOF_PLAN_HARDWARE_MAX];
+    size_t index[ROOF_PLAN_HARDWARE_MAX];
+    size_t count;
+};
+
+/* Finds the devices that come in the number n. */
+static void find_coming(struct coming *out, const struct roof_plan_problem *problem, int64_t n)
 {
-    const int64_t near = most + MORE_DEVICES;
-    int64_t next = 1;
-    while (next <= n) {
-        next *= 2;
+    const int64_t most = roof_plan_most_devices(problem);
+    out->count = 0;
+    for (size_t h = 0; h < problem->hardware_count; h++) {
+        if (roof_hardware_comes_in(problem->hardware[h], n, most)) {
+            out->hardware[out->count] = problem->hardware[h];
+            out->product[out->count] = problem->product == NULL ? NULL : problem->product[h];
+            out->price[out->count] = problem->price == NULL ? ROOF_UNKNOWN : problem->price[h];
+            out->index[out->count++] = h;
+        }
     }
-    next = n < near ? n + 1 : next;
-    return next <= MORE_DEVICES * near && next <= ROOF_PLAN_DEVICES_MAX ? next : 0;
+}
+
+/* Finds the next number of devices to try after n, and the devices that come in it; 0: there is
+ * none. */
+static int64_t more_devices(struct coming *out, const struct roof_plan_problem *problem, int64_t n)
+{
+    const int64_t most = roof_plan_most_devices(problem);
+    const int64_t last = MORE_DEVICES * (most + MORE_DEVICES);
+    for (int64_t next = n + 1; next <= last && next <= ROOF_PLAN_DEVICES_MAX; next++) {
+        find_coming(out, problem, next);
+        if (out->count > 0) {
+            return next;
+        }
+    }
+    return 0;
 }
 
 /* Searches a changed problem, and keeps the change and its best plan if there is one. */
@@ -40,6 +66,7 @@ static enum roof_status try_change(struct roof_plan_answer *answer,
         struct roof_plan_shortage *const shortage = &answer->shortage;
         struct roof_plan_change *const change = &shortage->change[shortage->changes++];
         (void)snprintf(change->option, sizeof change->option, "%s %s", key, value);
+        change->limit = ROOF_PLAN_LIMIT_COUNT;
         change->plan = plans.plan[0];
     }
     roof_plans_free(&plans);
@@ -104,6 +131,21 @@ static void write_limit(char *out, size_t size, enum roof_plan_limit limit, doub
     (void)snprintf(out, size, "%s%s", number, time ? "ms" : "");
 }
 
+/* Writes an option that sets a limit to a value, for the percentile of the question if it has one:
+ * "max-ttft p99:1201ms". */
+static void write_limit_option(struct roof_plan_change *change, double value,
+                               const struct roof_plan_problem *problem)
+{
+    const double percent = problem->percent[change->limit];
+    char number[ROOF_NUMBER_SIZE];
+    char limit[ROOF_QUANTITY_SIZE + 2];
+    write_limit(limit, sizeof limit, change->limit, value);
+    (void)roof_format_number(number, percent);
+    (void)snprintf(change->option, sizeof change->option, "%s %s%s%s%s",
+                   roof_input(roof_plan_limit_input(change->limit))->option, percent > 0 ? "p" : "",
+                   percent > 0 ? number : "", percent > 0 ? ":" : "", limit);
+}
+
 /* Adds a relaxed limit: the one with the least excess, among candidates that miss a single limit.
  */
 static void relax_limit(struct roof_plan_answer *answer)
@@ -122,28 +164,35 @@ static void relax_limit(struct roof_plan_answer *answer)
     }
     if (nearest < ROOF_PLAN_LIMIT_COUNT && shortage->changes < ROOF_PLAN_CHANGES) {
         struct roof_plan_change *const change = &shortage->change[shortage->changes++];
-        char value[ROOF_QUANTITY_SIZE + 2];
+        change->limit = nearest;
         change->plan = plans->nearest[nearest];
-        write_limit(value, sizeof value, nearest, change->plan.value[nearest]);
-        (void)snprintf(change->option, sizeof change->option, "%s %s",
-                       roof_input(roof_plan_limit_input(nearest))->option, value);
+        write_limit_option(change, change->plan.value[nearest], &answer->problem);
     }
 }
 
-/* Tries more devices until their number suffices. */
+/* Tries more devices, each kind in its usual numbers, until a number suffices. */
 static enum roof_status try_devices(struct roof_plan_answer *answer, struct roof_error *error)
 {
     struct roof_plan_problem changed = answer->problem;
-    const int64_t most = answer->problem.devices[answer->problem.device_counts - 1];
-    const size_t before = answer->shortage.changes;
+    struct roof_plan_shortage *const shortage = &answer->shortage;
+    const size_t before = shortage->changes;
+    struct coming coming;
     char value[ROOF_NUMBER_SIZE];
+    int64_t n = roof_plan_most_devices(&answer->problem);
+    changed.devices = &n;
     changed.device_counts = 1;
-    for (int64_t n = more_devices(most, most);
-         n > 0 && answer->shortage.changes == before && before < ROOF_PLAN_CHANGES;
-         n = more_devices(n, most)) {
-        changed.devices = &n;
+    changed.hardware = coming.hardware;
+    changed.product = coming.product;
+    changed.price = answer->problem.price == NULL ? NULL : coming.price;
+    while (shortage->changes == before && before < ROOF_PLAN_CHANGES &&
+           (n = more_devices(&coming, &answer->problem, n)) > 0) {
+        changed.hardware_count = coming.count;
         (void)snprintf(value, sizeof value, "%" PRId64, n);
         TRY(try_change(answer, &changed, "devices", value, error));
+    }
+    if (shortage->changes > before) {
+        struct roof_plan *const plan = &shortage->change[before].plan;
+        plan->hardware = coming.index[plan->hardware];
     }
     return ROOF_OK;
 }
@@ -154,7 +203,9 @@ enum roof_status roof_plan_find_changes(struct roof_plan_answer *answer, struct 
         TRY(try_memory(answer, error));
     }
     relax_limit(answer);
-    TRY(try_devices(answer, error));
+    if (answer->shortage.wanted > 0 || answer->plans.rejected[ROOF_REJECTED_LIMIT] > 0) {
+        TRY(try_devices(answer, error));
+    }
     struct roof_plan_problem changed = answer->problem;
     const size_t others = answer->shortage.changes;
     while (changed.max_loss < ROOF_ACCURACY_2_TO_5 && answer->shortage.changes == others &&

@@ -87,15 +87,27 @@ int64_t roof_prefill_copies(const struct roof_share *share)
 
 /* --- the halves ---------------------------------------------------------------------------- */
 
+static bool is_staged(const struct half *half)
+{
+    return half->plan.split.pp > 1;
+}
+
+/* Tells whether two halves compete: a search for one copy of each kind keeps those with pipeline
+ * stages apart, because simulations compare both. */
+static bool compete(const struct half *a, const struct half *b, const struct roof_plan_problem *q)
+{
+    return a->devices == b->devices && a->plan.batch == b->plan.batch &&
+           (!q->one_copy || is_staged(a) == is_staged(b));
+}
+
 /* Adds a half, unless another one with the same number of devices, batch and stack is faster; it
  * replaces a slower one. */
 static enum roof_status add_half(struct halves *list, const struct half *half, bool decodes,
-                                 struct roof_error *error)
+                                 const struct roof_plan_problem *q, struct roof_error *error)
 {
     for (size_t i = 0; i < list->count; i++) {
         struct half *const other = &list->half[i];
-        if (other->devices == half->devices && other->plan.batch == half->plan.batch &&
-            other->plan.stack == half->plan.stack) {
+        if (compete(other, half, q) && other->plan.stack == half->plan.stack) {
             const bool less = decodes ? half->plan.step_s < other->plan.step_s
                                       : half->plan.ttft_s < other->plan.ttft_s;
             *other = less ? *half : *other;
@@ -152,7 +164,7 @@ static enum roof_status find_prefills(struct search *s, struct roof_plan plan)
         for (size_t i = 0; i < options.count; i++) {
             const struct half half = {.plan = options.plan[i],
                                       .devices = roof_split_devices(&plan.split)};
-            TRY(add_half(&s->prefills, &half, false, s->error));
+            TRY(add_half(&s->prefills, &half, false, s->problem, s->error));
         }
     }
     return ROOF_OK;
@@ -186,7 +198,7 @@ static enum roof_status find_decode(struct roof_sized *out, struct search *s,
                             .devices = roof_split_devices(&plan->split),
                             .part_bytes = part_bytes};
         half.plan.memory_bytes = memory.weights + memory.kv + memory.activations;
-        TRY(add_half(&s->decodes, &half, true, s->error));
+        TRY(add_half(&s->decodes, &half, true, s->problem, s->error));
     }
     return ROOF_OK;
 }
@@ -325,6 +337,8 @@ static void set_times(struct roof_plan *p, const struct roof_plan *prefill,
     p->bound_ttft_s = prefill->bound_ttft_s + moved;
     p->e2e_s = p->ttft_s + later * p->tpot_s;
     p->bound_e2e_s = p->bound_ttft_s + later * p->bound_tpot_s;
+    p->prefill.memory_bytes = prefill->memory_bytes;
+    p->prefill.decode_bytes = p->memory_bytes;
     p->memory_bytes = fmax(p->memory_bytes, prefill->memory_bytes);
 }
 
@@ -404,18 +418,19 @@ static enum roof_status add_plan(struct search *s, const struct roof_plan *plan)
     return ROOF_OK;
 }
 
-static bool same_size(const struct half *a, const struct half *b)
-{
-    return a->devices == b->devices && a->plan.batch == b->plan.batch;
-}
-
-/* Keeps the better of the best plan so far, if any, and the best one with some decode copies. */
+/* Keeps the better of the best plan so far, if any, and the best one with some decode copies. If
+ * one copy of each kind is wanted, the prefill copy has several stages or one. */
 static bool keep_best(struct roof_plan *best, bool any, const struct search *s,
-                      const struct half *decode, int64_t devices)
+                      const struct half *decode, int64_t devices, bool staged)
 {
     for (size_t i = 0; i < s->prefills.count; i++) {
+        const struct half *const prefill = &s->prefills.half[i];
         struct roof_plan plan;
-        if (join(&plan, &s->prefills.half[i], decode, devices, s->problem) &&
+        if (s->problem->one_copy &&
+            (prefill->devices + decode->devices != devices || is_staged(prefill) != staged)) {
+            continue;
+        }
+        if (join(&plan, prefill, decode, devices, s->problem) &&
             (!any || roof_plan_is_better(s->problem, &plan, best))) {
             *best = plan;
             any = true;
@@ -425,23 +440,23 @@ static bool keep_best(struct roof_plan *best, bool any, const struct search *s,
 }
 
 /* Adds the best plan on a number of devices with decode copies of a given size, in any stack. */
-static enum roof_status add_best(struct search *s, size_t first, int64_t devices)
+static enum roof_status add_best(struct search *s, size_t first, int64_t devices, bool staged)
 {
     struct roof_plan best;
     bool any = false;
     for (size_t i = first; i != NONE; i = s->decodes.half[i].next) {
-        any = keep_best(&best, any, s, &s->decodes.half[i], devices);
+        any = keep_best(&best, any, s, &s->decodes.half[i], devices, staged);
     }
     return any ? add_plan(s, &best) : ROOF_OK;
 }
 
 /* Links the halves of each size. */
-static void link_sizes(struct halves *list)
+static void link_sizes(struct halves *list, const struct roof_plan_problem *q)
 {
     for (size_t i = 0; i < list->count; i++) {
         struct half *const half = &list->half[i];
         size_t next = i + 1;
-        while (next < list->count && !same_size(half, &list->half[next])) {
+        while (next < list->count && !compete(half, &list->half[next], q)) {
             next++;
         }
         half->next = next < list->count ? next : NONE;
@@ -461,10 +476,24 @@ static bool any_rejected(const struct roof_disaggregated *out)
     return i < ROOF_REJECTED_COUNT;
 }
 
+/* Adds the best plans with decode copies of a given size: on each number of devices, or, if one
+ * copy of each kind is wanted, with prefill copies of each number of devices. */
+static enum roof_status add_each(struct search *s, size_t decode)
+{
+    const struct roof_plan_problem *const q = s->problem;
+    const int64_t own = q->one_copy ? s->decodes.half[decode].devices : 0;
+    for (size_t n = 0; n < q->device_counts; n++) {
+        TRY(add_best(s, decode, own + q->devices[n], false));
+        TRY(q->one_copy ? add_best(s, decode, own + q->devices[n], true) : ROOF_OK);
+    }
+    return ROOF_OK;
+}
+
 static enum roof_status run(struct search *s, const struct roof_plan *plan)
 {
     const struct roof_plan_problem *const q = s->problem;
-    const int64_t most = q->devices[q->device_counts - 1];
+    const int64_t largest = roof_plan_most_devices(q);
+    const int64_t most = q->one_copy ? 2 * largest : largest;
     struct roof_plan half = *plan;
     struct roof_link link;
     for (size_t i = 0; i < s->splits->count; i++) {
@@ -474,10 +503,10 @@ static enum roof_status run(struct search *s, const struct roof_plan *plan)
             TRY(find_decodes(s, half));
         }
     }
-    link_sizes(&s->decodes);
+    link_sizes(&s->decodes, q);
     for (size_t i = 0; i < s->decodes.count; i++) {
-        for (size_t n = 0; !s->decodes.half[i].follows && n < q->device_counts; n++) {
-            TRY(add_best(s, i, q->devices[n]));
+        if (!s->decodes.half[i].follows) {
+            TRY(add_each(s, i));
         }
     }
     if (s->out->count == 0) {

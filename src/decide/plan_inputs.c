@@ -7,12 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/base.h"
 #include "base/list.h"
 #include "decide/emit.h"
 #include "decide/input.h"
 #include "decide/plan_split.h"
+#include "model/layout.h"
 #include "model/load.h"
 #include "predict/unexpected.h"
 
@@ -85,6 +87,37 @@ enum roof_status roof_plan_read_limit(double *out, enum roof_plan_limit limit, c
     return ROOF_OK;
 }
 
+/* Tells whether a text of some length is a name of a device. */
+static bool is_called(const struct roof_hardware *hardware, const char *text, size_t length)
+{
+    const char *const *alias = hardware->aliases;
+    bool called = strlen(hardware->id) == length && strncasecmp(hardware->id, text, length) == 0;
+    called = called || (strlen(hardware->reference) == length &&
+                        strncmp(hardware->reference, text, length) == 0);
+    for (; alias != NULL && *alias != NULL && !called; alias++) {
+        called = strlen(*alias) == length && strncasecmp(*alias, text, length) == 0;
+    }
+    return called;
+}
+
+/* Refuses the price of a device that is not asked for; one whose name begins alike is suggested. */
+static enum roof_status no_device(const struct roof_hardware *const *hardware,
+                                  size_t hardware_count, const char *text, struct roof_error *error)
+{
+    const size_t length = strcspn(text, "-=");
+    (void)roof_error_set(error, ROOF_USAGE,
+                         ROOF_KEY("%s") " %s: the device is not among " ROOF_KEY("%s"),
+                         "price_per_hour", text, "hardware");
+    for (size_t h = 0; h < hardware_count; h++) {
+        const char *const id = hardware[h]->id;
+        if (strcspn(id, "-") == length && strncasecmp(id, text, length) == 0) {
+            roof_error_append(error, "; did you mean %s%s?", id, strchr(text, '='));
+            break;
+        }
+    }
+    return ROOF_USAGE;
+}
+
 /* Reads "h100-sxm=2.5", or "2.5" if there is only one device. */
 static enum roof_status read_price(double *price, const struct roof_hardware *const *hardware,
                                    size_t hardware_count, const char *text,
@@ -106,7 +139,7 @@ static enum roof_status read_price(double *price, const struct roof_hardware *co
     }
     for (size_t h = 0; h < hardware_count; h++) {
         const char *const id = hardware[h]->id;
-        if (bare || (strlen(id) == (size_t)(equals - text) && strncmp(id, text, strlen(id)) == 0)) {
+        if (bare || is_called(hardware[h], text, (size_t)(equals - text))) {
             if (!isnan(price[h])) {
                 return roof_error_set(error, ROOF_USAGE,
                                       ROOF_KEY("price_per_hour") " %s: %s already has a price",
@@ -116,12 +149,7 @@ static enum roof_status read_price(double *price, const struct roof_hardware *co
             found = true;
         }
     }
-    if (!found) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("%s") " %s: the device is not among " ROOF_KEY("%s"),
-                              "price_per_hour", text, "hardware");
-    }
-    return ROOF_OK;
+    return found ? ROOF_OK : no_device(hardware, hardware_count, text, error);
 }
 
 enum roof_status roof_plan_read_prices(double *price, const struct roof_hardware *const *hardware,
@@ -191,13 +219,25 @@ static enum roof_status check_question(const struct roof_plan_inputs *inputs,
                 "dp"),
             "kind");
     }
+    return ROOF_OK;
+}
+
+/* Refuses too many devices, and several of which only one can offload. */
+static enum roof_status check_devices(const struct roof_plan_inputs *inputs,
+                                      struct roof_error *error)
+{
+    int64_t least = ROOF_PLAN_DEVICES_MAX;
     for (size_t i = 0; inputs->devices != NULL && i < inputs->device_counts; i++) {
         if (inputs->devices[i] > ROOF_PLAN_DEVICES_MAX) {
             return roof_error_set(error, ROOF_USAGE, ROOF_KEY("devices") " must be at most %d here",
                                   ROOF_PLAN_DEVICES_MAX);
         }
+        least = inputs->devices[i] < least ? inputs->devices[i] : least;
     }
-    return ROOF_OK;
+    return inputs->devices == NULL || least == 1 || inputs->base.offload == ROOF_OFFLOAD_NONE
+               ? ROOF_OK
+               : roof_error_set(error, ROOF_USAGE,
+                                ROOF_KEY("offload") " needs one device: " ROOF_KEY("devices") " 1");
 }
 
 /* Refuses repeated devices, which would repeat their plans. */
@@ -275,6 +315,7 @@ static enum roof_status make_devices(struct roof_plan_answer *out,
 {
     struct roof_plan_problem *const problem = &out->problem;
     const int64_t needed = roof_plan_devices_needed(problem);
+    problem->one_cpu = inputs->devices == NULL;
     int64_t usual[COUNT(usual_devices)] = {needed};
     size_t count = 0;
     if (inputs->devices != NULL) {
@@ -570,10 +611,9 @@ static enum roof_status choose_formats(struct roof_plan_answer *out,
 static enum roof_status add_named(struct roof_plan_answer *out,
                                   const struct roof_plan_inputs *inputs, struct roof_error *error)
 {
-    struct roof_checkpoint named;
-    if (inputs->checkpoint == NULL || inputs->model->quantization != NULL ||
-        !roof_checkpoint_find(&named, inputs->checkpoint, inputs->directories) ||
-        named.quantization == NULL) {
+    const struct roof_checkpoint *const named = inputs->checkpoint;
+    if (named == NULL || named->name == NULL || named->quantization == NULL ||
+        inputs->model->quantization != NULL) {
         return ROOF_OK;
     }
     struct roof_model *const copy = roof_model_copy(inputs->model);
@@ -582,7 +622,7 @@ static enum roof_status add_named(struct roof_plan_answer *out,
     }
     out->checkpoint[out->problem.checkpoints++] = copy;
     roof_model_forget_formats(copy);
-    return roof_checkpoint_make(copy, &named, inputs->checkpoint, error);
+    return roof_checkpoint_make(copy, named, error);
 }
 
 /* Loads the other published checkpoints of the model. */
@@ -608,6 +648,28 @@ static enum roof_status load_checkpoints(struct roof_plan_answer *out,
     return add_named(out, inputs, error);
 }
 
+/* Finds the format of most weights that the config of a quantised model defines. */
+static enum roof_status find_stored(enum roof_precision *out, const struct roof_plan_inputs *inputs,
+                                    struct roof_error *error)
+{
+    struct roof_error unread; /* plans of the checkpoint report it */
+    *out = ROOF_PRECISION_AUTO;
+    if (inputs->model->stored || inputs->model->quantization == NULL) {
+        return ROOF_OK;
+    }
+    struct roof_model *const copy = roof_model_copy(inputs->model);
+    if (copy == NULL) {
+        return roof_no_memory(error);
+    }
+    const enum roof_status status =
+        roof_layout_apply(copy, ROOF_CHECKPOINT, inputs->directories, &unread);
+    if (status == ROOF_OK) {
+        *out = roof_plan_main_format(copy);
+    }
+    roof_model_free(copy);
+    return status == ROOF_MEMORY ? roof_no_memory(error) : ROOF_OK;
+}
+
 /* Copies the model without its formats, which plans set; the published ones remain as the layout
  * "checkpoint". */
 static enum roof_status copy_model(struct roof_plan_answer *out,
@@ -620,6 +682,7 @@ static enum roof_status copy_model(struct roof_plan_answer *out,
     roof_model_forget_formats(out->model);
     out->problem.model = out->model;
     out->problem.published = inputs->model->stored ? inputs->model : NULL;
+    TRY(find_stored(&out->problem.stored, inputs, error));
     return load_checkpoints(out, inputs, error);
 }
 
@@ -630,7 +693,7 @@ static enum roof_status forget_expected(struct roof_plan_answer *out,
                                         struct roof_error *error)
 {
     const bool asked = inputs->ranking == ROOF_RANKING_IDEAL ||
-                       inputs->base.offload != ROOF_OFFLOAD_NONE; /* prompts have bounds only */
+                       inputs->base.offload != ROOF_OFFLOAD_NONE; /* ranges are too wide to rank */
     out->bare = calloc(inputs->hardware_count, sizeof *out->bare);
     out->bares = calloc(inputs->hardware_count, sizeof *out->bares);
     if (out->bare == NULL || out->bares == NULL) {
@@ -641,14 +704,12 @@ static enum roof_status forget_expected(struct roof_plan_answer *out,
         const char *const lacks = asked ? NULL : roof_unexpected_operator(inputs->model, given);
         out->bares[h] = given;
         if (asked || lacks != NULL) {
-            out->bare[h] = *given;
-            out->bare[h].calibration = NULL;
-            out->bare[h].bounds_only = asked;
-            out->bare[h].unmeasured = lacks;
+            roof_forget_expected(&out->bare[h], given, lacks);
             out->bares[h] = &out->bare[h];
         }
     }
     out->problem.hardware = out->bares;
+    out->problem.given = inputs->hardware;
     return ROOF_OK;
 }
 
@@ -719,8 +780,10 @@ enum roof_status roof_plan_problem_make(struct roof_plan_answer *out,
                                                                        : inputs->kind,
                                           .native_only = inputs->native_only};
     memcpy(problem->limit, inputs->limit, sizeof problem->limit);
+    memcpy(problem->percent, inputs->percent, sizeof problem->percent);
     out->formats_named = inputs->formats != NULL;
     TRY(check_question(inputs, error));
+    TRY(check_devices(inputs, error));
     TRY(make_lists(out, inputs, error));
     TRY(choose_engines(out, inputs, error));
     TRY(choose_formats(out, inputs, error));

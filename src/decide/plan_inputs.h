@@ -6,6 +6,7 @@
 #ifndef ROOF_DECIDE_PLAN_INPUTS_H
 #define ROOF_DECIDE_PLAN_INPUTS_H
 
+#include "decide/checkpoint.h"
 #include "decide/plan.h"
 #include "decide/plan_speedup.h"
 #include "decide/recommend.h"
@@ -18,9 +19,9 @@
 /** The inputs. Start with roof_plan_inputs_init. All pointers are borrowed; the answer needs them
  * too. */
 struct roof_plan_inputs {
-    const struct roof_model *model; /**< as in its file: the search sets other formats */
-    const char *checkpoint; /**< the name of a quantised checkpoint of the model, which is then
-                                 searched, too (roof_checkpoint_find); NULL: none */
+    const struct roof_model *model;           /**< as in its file: the search sets other formats */
+    const struct roof_checkpoint *checkpoint; /**< of the model, which is then searched, too; NULL,
+                                                   or without a name: none */
     const struct roof_hardware *const *hardware; /**< each device once, with its calibration */
     const struct roof_hardware *const *product;  /**< as in struct roof_plan_problem */
     size_t hardware_count;
@@ -48,8 +49,9 @@ struct roof_plan_inputs {
     enum roof_accuracy_class max_loss; /**< valid if loss_given */
     bool loss_given; /**< otherwise the default losses are allowed, and those of named formats */
     bool native_only;
-    double limit[ROOF_PLAN_LIMIT_COUNT]; /**< NAN: none. The concurrency is also a batch */
-    struct roof_halt halt;               /**< checked between predictions */
+    double limit[ROOF_PLAN_LIMIT_COUNT];   /**< NAN: none. The concurrency is also a batch */
+    double percent[ROOF_PLAN_LIMIT_COUNT]; /**< as in struct roof_plan_problem */
+    struct roof_halt halt;                 /**< checked between predictions */
     int64_t threads; /**< number of threads, each of which searches other devices */
     const char
         *side[2]; /**< two devices, which `hardware` then contains, or two formats; NULL: none */
@@ -82,7 +84,8 @@ enum roof_status roof_plan_sides_are_formats(bool *out, const struct roof_engine
 
 /** A change of the question for which there is a plan. */
 struct roof_plan_change {
-    char option[64]; /**< "devices 3": an option and its value */
+    char option[128];           /**< "devices 3": an option and its value */
+    enum roof_plan_limit limit; /**< the limit that it relaxes; ROOF_PLAN_LIMIT_COUNT: none */
     struct roof_plan
         plan; /**< the best plan with it; its hardware and serving are indices in the problem */
 };
@@ -97,6 +100,10 @@ struct roof_plan_shortage {
     struct roof_plan most;
     struct roof_plan_change change[ROOF_PLAN_CHANGES]; /**< there is a plan for each of these */
     size_t changes;
+    double host_gb; /**< the least usual memory of a host with which there is a plan on one device;
+                       0: none, or not searched */
+    size_t host_engine; /**< the engine that then offloads, if the question has no host */
+    double host_tpot_s; /**< the least time between two tokens of a user there, at the bound */
 };
 
 /** A question with its whole answer. */
@@ -142,5 +149,9 @@ enum roof_status roof_plan_problem_make(struct roof_plan_answer *out,
 /** Finds small changes of a question without a plan, with which there would be one: fewer bits in
  * the cache, a smaller memory reserve, a relaxed limit, more devices, or more accuracy loss. */
 enum roof_status roof_plan_find_changes(struct roof_plan_answer *answer, struct roof_error *error);
+
+/** If no plan fits, finds the host memory with which there is one on a single device. The question
+ * may have no host, or a host with less memory. */
+enum roof_status roof_plan_find_host(struct roof_plan_answer *answer, struct roof_error *error);
 
 #endif

@@ -22,7 +22,8 @@ const char *roof_plan_limit_name(enum roof_plan_limit limit)
 const char *roof_plan_rejection_name(enum roof_plan_rejection rejection)
 {
     static const char *const names[ROOF_REJECTED_COUNT] = {
-        [ROOF_REJECTED_ENGINE] = "no engine runs these formats or this split on the device",
+        [ROOF_REJECTED_FORMATS] = "no engine runs these formats on the device",
+        [ROOF_REJECTED_ENGINE] = "no engine runs this split or batch in these formats",
         [ROOF_REJECTED_WIDER] = "not smaller than the published checkpoint",
         [ROOF_REJECTED_LOSS] = "the accuracy loss is above the limit",
         [ROOF_REJECTED_DENSE] = "the format cannot store pruned weights",
@@ -47,6 +48,16 @@ void roof_plan_halves(struct roof_plan_problem *prefill, struct roof_plan_proble
     decode->base.prompt = decode->base.generate = decode->base.chunk = 0;
     decode->base.prefix_hit = 0;
     roof_media_encoded(&decode->base.media);
+}
+
+int64_t roof_plan_computed(const struct roof_scenario *base)
+{
+    return roof_uncached(base->generate > 0 ? base->prompt : base->context, base->prefix_hit);
+}
+
+int64_t roof_plan_chunk(const struct roof_scenario *base)
+{
+    return base->generate > 0 && base->chunk > 0 ? base->chunk : roof_plan_computed(base);
 }
 
 /* Tells whether an engine multiplies the weights of a published checkpoint by activations with
@@ -107,12 +118,25 @@ const struct roof_model *roof_plan_model(const struct roof_plan_problem *problem
     return found;
 }
 
-/* Returns the format of most weights in a file: that of its MLP. */
-static enum roof_precision main_format(const struct roof_model *file)
+enum roof_precision roof_plan_main_format(const struct roof_model *model)
 {
-    const struct roof_layer *const last = &file->layer[file->layer_classes - 1];
+    const struct roof_layer *const last = &model->layer[model->layer_classes - 1];
     const enum roof_weight up = last->moe ? ROOF_WEIGHT_EXPERT_UP : ROOF_WEIGHT_UP;
     return (enum roof_precision)last->format[up];
+}
+
+enum roof_precision roof_plan_weights(const struct roof_plan_problem *q, size_t serving)
+{
+    const struct roof_serving *const s = &q->engines->serving[serving];
+    const bool own = roof_serving_own(s, q->model);
+    if (own && roof_plan_of_gguf(q)) {
+        return roof_plan_main_format(q->published);
+    }
+    const bool known = s->weights != ROOF_PRECISION_AUTO && q->stored != ROOF_PRECISION_AUTO;
+    return own && known && /* other bits: a serving with a mixed layout */
+                   roof_format(s->weights)->element_bits == roof_format(q->stored)->element_bits
+               ? q->stored
+               : s->weights;
 }
 
 void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int rank,
@@ -127,14 +151,11 @@ void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int
         .hardware_basis = roof_basis_name(problem->hardware[plan->hardware]->basis),
         .formats = s->id,
         .layout = s->layout,
-        .weights = s->weights,
+        .weights = roof_plan_weights(problem, plan->serving),
         .activations = s->activations,
         .kv = s->kv,
         .context = problem->base.generate > 0 ? problem->base.prompt + problem->base.generate
                                               : problem->base.context};
-    if (roof_plan_of_gguf(problem) && roof_serving_published(s)) {
-        out->weights = main_format(problem->published);
-    }
     const int64_t each = roof_split_devices(&plan->split);
     const int64_t other = roof_split_devices(&plan->prefill.split);
     if (plan->prefill.copies > 0) {
@@ -145,6 +166,7 @@ void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int
         struct roof_plan_prefill *const none = &out->plan.prefill;
         (void)snprintf(out->copies, sizeof out->copies, "%" PRId64 "x%" PRId64, plan->dp, each);
         none->prefill_s = none->bound_s = none->kv_bytes = none->transfer_s = ROOF_UNKNOWN;
+        none->memory_bytes = none->decode_bytes = ROOF_UNKNOWN;
         none->requests = none->served = ROOF_UNKNOWN;
         none->bound_requests = none->bound_served = ROOF_UNKNOWN;
     }
@@ -152,7 +174,7 @@ void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int
         roof_offload_name(out->offload, plan->offload);
     }
     size_t used = 0;
-    const bool reach = roof_engines_reach(problem->engines, problem->hardware[plan->hardware]);
+    const bool reach = roof_engines_reach(problem->engines, ~0U, problem->hardware[plan->hardware]);
     for (size_t i = 0; i < problem->engines->count && reach; i++) {
         const char *const id = problem->engines->engine[i].id;
         if ((plan->engines >> i & 1) != 0 && used + strlen(id) + 2 < sizeof out->engines) {
@@ -198,7 +220,13 @@ static void put_half(struct roof_text *out, const char *what, int64_t copies,
 void roof_plan_describe_place(struct roof_text *out, const struct roof_plan *plan,
                               const struct roof_plan_problem *problem)
 {
-    roof_text_printf(out, "%" PRId64 " x %s", plan->devices, problem->hardware[plan->hardware]->id);
+    const struct roof_hardware *const hardware = problem->hardware[plan->hardware];
+    if (roof_hardware_is_gpu(hardware)) {
+        roof_text_printf(out, "%" PRId64 " %s GPU%s", plan->devices, hardware->id,
+                         plan->devices == 1 ? "" : "s");
+    } else {
+        roof_text_printf(out, "%" PRId64 " x %s", plan->devices, hardware->id);
+    }
     if (plan->prefill.copies > 0) {
         put_half(out, ", prefill", plan->prefill.copies, &plan->prefill.split);
         put_half(out, ", decode", plan->dp, &plan->split);
@@ -220,7 +248,8 @@ void roof_plan_describe_load(struct roof_text *out, const struct roof_plan *plan
     if (model != problem->model) {
         roof_text_printf(out, " (%s)", model->id);
     }
-    roof_text_printf(out, ", KV cache %s, batch %" PRId64, roof_format(s->kv)->name, plan->batch);
+    roof_text_printf(out, ", KV cache %s, batch %" PRId64 "%s", roof_format(s->kv)->name,
+                     plan->batch, plan->dp > 1 ? " per copy" : "");
 }
 
 void roof_plan_describe(struct roof_text *out, const struct roof_plan *plan,

@@ -26,14 +26,16 @@ unsigned roof_plan_engines(const struct roof_plan_problem *problem, size_t servi
 {
     const struct roof_hardware *const device = problem->hardware[hardware];
     const bool served =
-        roof_expects_times(device) && device->calibration != NULL && !device->calibration->local;
+        roof_expects_times(device) && device->calibration != NULL && !device->calibration->local &&
+        roof_engines_reach(problem->engines, roof_engines_measured(problem->engines), device);
     const bool any = problem->by == 0 || (problem->by_measured && !served);
     const unsigned able =
         ~problem->unable &
         (problem->base.offload == ROOF_OFFLOAD_NONE ? ~0U : problem->engines->offload);
-    const unsigned run = roof_engines_run(problem->engines, serving, device) & able;
+    const unsigned run =
+        roof_engines_serve(problem->engines, serving, problem->model, device) & able;
     const unsigned chosen = any ? run : run & problem->by;
-    if (is_asked(problem, serving) && !roof_engines_reach(problem->engines, device)) {
+    if (is_asked(problem, serving) && !roof_engines_reach(problem->engines, ~0U, device)) {
         return roof_engines_units(problem->engines, serving, device) & able;
     }
     const bool asked =
@@ -80,7 +82,7 @@ static struct choice stacks_of(const struct roof_plan *plan, const struct roof_p
     const unsigned measured = plan->engines & ~q->engines->lent;
     const unsigned taken = measured != 0 ? measured : plan->engines;
     if (!q->own_stacks || plan->basis == ROOF_PLAN_BOUND || taken == 0 ||
-        !roof_engines_reach(q->engines, q->hardware[plan->hardware])) {
+        !roof_engines_reach(q->engines, ~0U, q->hardware[plan->hardware])) {
         add_engine(&out, asked_stack(plan, q), plan->engines);
         return out;
     }

@@ -1,11 +1,38 @@
 // SPDX-License-Identifier: MIT
-/* The order of plans, by the objective. */
+/* The accuracy loss of plans, and their order by the objective. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/base.h"
 #include "decide/plan.h"
+
+enum roof_accuracy_class roof_plan_class_loss(const struct roof_plan_problem *q)
+{
+    enum roof_accuracy_class loss = ROOF_ACCURACY_NONE;
+    for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
+        const enum roof_precision given = q->base.weight[w];
+        if (given != ROOF_PRECISION_AUTO && q->accuracy->of[given].loss > loss) {
+            loss = q->accuracy->of[given].loss;
+        }
+    }
+    return loss;
+}
+
+enum roof_accuracy_class roof_plan_loss(const struct roof_plan_problem *q, size_t serving)
+{
+    const struct roof_serving *const s = &q->engines->serving[serving];
+    const enum roof_precision formats[] = {s->kv, s->weights, s->activations};
+    /* A checkpoint of another model, made from this one, has the accuracy loss of its formats. */
+    const bool own = roof_serving_own(s, q->model);
+    const size_t count = own ? 1 : COUNT(formats);
+    enum roof_accuracy_class loss = roof_plan_class_loss(q);
+    for (size_t i = 0; i < count; i++) {
+        const enum roof_accuracy_class one = q->accuracy->of[formats[i]].loss;
+        loss = one > loss ? one : loss;
+    }
+    return loss;
+}
 
 double roof_plan_score(const struct roof_plan *p, enum roof_plan_objective objective)
 {

@@ -118,7 +118,7 @@ enum roof_status roof_plan_splits(struct roof_splits *out, const struct roof_pla
                                   struct roof_error *error)
 {
     struct builder b = {.out = out, .problem = problem, .error = error};
-    const int64_t most = problem->devices[problem->device_counts - 1];
+    const int64_t most = roof_plan_most_devices(problem);
     enum roof_status status = ROOF_OK;
     *out = (struct roof_splits){0};
     for (int64_t group = 1; group <= most && status == ROOF_OK; group++) {
@@ -162,6 +162,11 @@ static int64_t stage_needed(const struct roof_scenario *given)
     const int64_t attention = at_least_1(given->tp) * (ep > attention_dp ? ep : attention_dp);
     const int64_t experts = at_least_1(given->moe_tp) * at_least_1(given->moe_ep);
     return experts > attention ? experts : attention;
+}
+
+int64_t roof_plan_most_devices(const struct roof_plan_problem *problem)
+{
+    return problem->devices[problem->device_counts - 1];
 }
 
 int64_t roof_plan_devices_needed(const struct roof_plan_problem *problem)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/list.h"
 #include "base/text.h"
 #include "decide/synonym.h"
 
@@ -22,6 +23,17 @@ void roof_question_free(struct roof_question *question)
         free(first);
     }
     free(question);
+}
+
+bool roof_asked_formats(const struct roof_question *question)
+{
+    static const size_t inputs[] = {ROOF_INPUT_PRECISION_BOTH, ROOF_INPUT_WEIGHTS,
+                                    ROOF_INPUT_ACTIVATIONS, ROOF_INPUT_LAYOUT, ROOF_INPUT_FORMATS};
+    bool any = false;
+    for (size_t i = 0; i < COUNT(inputs); i++) {
+        any = any || roof_asked(question, inputs[i]);
+    }
+    return any;
 }
 
 void roof_question_borrow(struct roof_question *out, const struct roof_question *question)
@@ -251,6 +263,27 @@ enum roof_status roof_question_put(struct roof_question *question, const char *k
     return synonym != NULL ? put_synonym(question, synonym, value, error) : unknown_key(key, error);
 }
 
+/* Refuses a time of copies that serve, which predictions do not have. */
+static enum roof_status check_compile(const struct roof_question *question,
+                                      enum roof_command command, struct roof_error *error)
+{
+    static const char name[] = "compile=";
+    const bool serves =
+        command == ROOF_COMMAND_SIMULATE ||
+        (command == ROOF_COMMAND_RECOMMEND &&
+         (roof_asked(question, ROOF_INPUT_RATE) || roof_asked(question, ROOF_INPUT_RATE_TRACE)));
+    struct roof_list_item item;
+    for (const char *rest = question->value[ROOF_INPUT_HOST_TIME];
+         !serves && roof_list_next(&item, &rest);) {
+        if (strncmp(item.text, name, strlen(name)) == 0) {
+            return roof_error_set(error, ROOF_USAGE,
+                                  ROOF_KEY("host_time") ": compile needs simulate, or recommend "
+                                                        "model with " ROOF_KEY("rate"));
+        }
+    }
+    return ROOF_OK;
+}
+
 enum roof_status roof_question_check(const struct roof_question *question,
                                      enum roof_command command, struct roof_error *error)
 {
@@ -272,5 +305,5 @@ enum roof_status roof_question_check(const struct roof_question *question,
             ROOF_KEY("prompt") " and " ROOF_KEY(
                 "generate") " ask for a whole request: leave out " ROOF_KEY("phase"));
     }
-    return ROOF_OK;
+    return check_compile(question, command, error);
 }

@@ -3,6 +3,7 @@
 #ifndef ROOF_DECIDE_QUESTION_H
 #define ROOF_DECIDE_QUESTION_H
 
+#include "decide/checkpoint.h"
 #include "decide/input.h"
 #include "roofline/question.h"
 
@@ -25,8 +26,8 @@ struct roof_question {
     const char *op; /* NULL: no operator is named */
     bool model;     /* the question is about a model */
     const char *model_name;
-    const char *checkpoint; /* the name of a quantised checkpoint that became model_name, for plans;
-                               NULL: none did */
+    struct roof_checkpoint checkpoint; /* the one that became model_name, for plans; its name is
+                                          NULL: none did */
     const char *graph; /* the question is about a graph file: a path, "-" or the document; NULL: it
                           is not */
     const char *list;
@@ -46,6 +47,9 @@ static inline bool roof_asked(const struct roof_question *question, size_t input
 {
     return question->value[input] != NULL;
 }
+
+/* Tells whether a question has formats of weights or activations. */
+bool roof_asked_formats(const struct roof_question *question);
 
 /* Copies a question into an empty one that borrows its texts, so that single values can be changed.
  * The copy is not freed, and must not outlive the question. */

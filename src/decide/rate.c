@@ -8,21 +8,26 @@
 #include "base/base.h"
 #include "base/crew.h"
 #include "decide/plan_split.h"
-#include "simulate/deployment.h"
+#include "decide/rate_copies.h"
 
 /* The number of candidates per device, for copies of one kind and of two kinds. */
 #define WAYS_OF_DEVICE 4
-#define WAYS_APART 2
-/* The most simulations in a search for copies of two kinds that keep the limits. */
-#define TRIES_MAX 24
+/* The number of these whose prefill copies have the same number of devices. Larger copies have less
+ * throughput per device, but shorter prefills and so shorter waits, which the closed form does not
+ * have. */
+#define WAYS_OF_PREFILL 2
+/* The number of candidates with pipeline stages per device and kind, in addition to those above. */
+#define WAYS_STAGED 2
+/* Other candidates of a device are given up if they need this many times the devices of its first
+ * ones, which have the least need in the closed form. */
+#define WORSE 1.5
+/* The greatest ratio of two neighbouring batches of the closed form. If the larger one misses a
+ * limit, a batch between them may keep it. A copy then serves less than this many times the
+ * requests of the smaller batch, because no step is shorter with more sequences. */
+#define BATCH_RATIO 2
 /* The token budgets to try, and the number of best plans that try them. */
 static const int64_t chunks[] = {2048, 512};
 #define WAYS_CHUNKED 2
-/* The time fraction of a full limit of memory or sequences above which requests are considered to
- * wait for decode copies. */
-#define FULL 0.25
-/* A plan is given up if it needs this many times the copies of the closed form. */
-#define GIVE_UP 16
 /* The simulated requests per request in flight. With fewer than LEAST the engine does not fill up.
  */
 #define PER_FLIGHT_LEAST 5
@@ -46,32 +51,23 @@ static double score_of(const struct roof_plan *plan, const struct roof_plan_prob
                                                 : devices;
 }
 
-static bool is_apart(const struct roof_plan *plan)
-{
-    return plan->prefill.copies > 0;
-}
-
 static bool same_way(const struct roof_plan *a, const struct roof_plan *b)
 {
     return a->hardware == b->hardware && a->serving == b->serving && a->basis == b->basis &&
-           memcmp(&a->split, &b->split, sizeof a->split) == 0 && is_apart(a) == is_apart(b) &&
-           (!is_apart(a) || memcmp(&a->prefill.split, &b->prefill.split, sizeof a->split) == 0);
-}
-
-/* Returns the requests/s of one prefill copy in the closed form. */
-static double prefilled_by_one(const struct roof_plan *plan)
-{
-    return plan->prefill.requests / (double)plan->prefill.copies;
+           memcmp(&a->split, &b->split, sizeof a->split) == 0 &&
+           roof_rate_apart(a) == roof_rate_apart(b) &&
+           (!roof_rate_apart(a) ||
+            memcmp(&a->prefill.split, &b->prefill.split, sizeof a->split) == 0);
 }
 
 /* Returns the devices that a rate needs in the closed form, with at least one copy of each kind. */
 static double devices_for(const struct roof_rate_plan *way, double rate)
 {
     const struct roof_plan *const p = &way->plan;
-    if (!is_apart(p)) {
+    if (!roof_rate_apart(p)) {
         return fmax(1, rate / way->most) * (double)p->devices;
     }
-    return fmax(1, rate / prefilled_by_one(p)) * (double)roof_split_devices(&p->prefill.split) +
+    return fmax(1, rate / roof_rate_prefilled(p)) * (double)roof_split_devices(&p->prefill.split) +
            fmax(1, rate / way->most) * (double)roof_split_devices(&p->split);
 }
 
@@ -79,14 +75,15 @@ static double devices_for(const struct roof_rate_plan *way, double rate)
 static void add_plan(struct roof_rate_plan *way, size_t *count, const struct roof_plan *plan,
                      const struct roof_plan_problem *problem)
 {
-    const double most = is_apart(plan) ? plan->prefill.served / (double)plan->dp
-                                       : plan->tokens_per_s / (double)problem->base.generate;
+    const double most = roof_rate_apart(plan) ? plan->prefill.served / (double)plan->dp
+                                              : plan->tokens_per_s / (double)problem->base.generate;
     size_t i = 0;
     while (i < *count && !same_way(&way[i].plan, plan)) {
         i++;
     }
     if (i == *count) {
-        way[(*count)++] = (struct roof_rate_plan){.plan = *plan, .most = most};
+        way[(*count)++] = (struct roof_rate_plan){
+            .plan = *plan, .most = most, .most_devices = ROOF_RATE_ANY_DEVICES};
     } else if (most > way[i].most) {
         way[i].plan = *plan;
         way[i].most = most;
@@ -96,9 +93,7 @@ static void add_plan(struct roof_rate_plan *way, size_t *count, const struct roo
 /* The sort key of a candidate. */
 struct place {
     size_t way;
-    size_t device;
     bool bound;
-    bool apart;
     double score;
 };
 
@@ -115,27 +110,92 @@ static int by_score(const void *a, const void *b)
     return x->way < y->way ? -1 : 1;
 }
 
+/* Tells whether enough candidates were chosen that are like a plan: of its device and kind, and
+ * with prefill copies of its size. */
+static bool has_enough(const struct roof_rate_plans *out, const struct roof_plan *plan)
+{
+    const bool apart = roof_rate_apart(plan);
+    const bool staged = roof_rate_staged(plan);
+    const int64_t size = apart ? roof_split_devices(&plan->prefill.split) : 0;
+    size_t of_device = 0;
+    size_t of_prefill = 0;
+    for (size_t i = 0; i < out->tried; i++) {
+        const struct roof_plan *const other = &out->way[i].plan;
+        if (other->hardware == plan->hardware && roof_rate_apart(other) == apart &&
+            roof_rate_staged(other) == staged) {
+            of_device++;
+            of_prefill += apart && roof_split_devices(&other->prefill.split) == size ? 1 : 0;
+        }
+    }
+    return of_device == (staged ? WAYS_STAGED : WAYS_OF_DEVICE) || of_prefill == WAYS_OF_PREFILL;
+}
+
+/* Tells whether copies with a number of devices and of requests/s serve at least as many per device
+ * as others, in whole copies. */
+static bool serves_more(int64_t devices, double rate, int64_t others, double their_rate)
+{
+    const int64_t copies = others / devices;
+    return others % devices == 0 && rate * (double)copies >= their_rate;
+}
+
+/* Tells whether a plan without stages makes one with stages needless, in the same formats on the
+ * same device: its copies fill the same devices, serve as many requests in the closed form, and
+ * need no longer for a first token. The closed form has all advantages of stages but that their
+ * requests wait in one queue, and the waits are the same: docs/simulation.md, "Pipeline stages". */
+static bool makes_needless(const struct roof_rate_plan *whole, const struct roof_rate_plan *staged)
+{
+    const struct roof_plan *const a = &whole->plan;
+    const struct roof_plan *const b = &staged->plan;
+    if (roof_rate_staged(a) || a->hardware != b->hardware || a->serving != b->serving ||
+        a->basis != b->basis || roof_rate_apart(a) != roof_rate_apart(b) || a->ttft_s > b->ttft_s) {
+        return false;
+    }
+    return serves_more(roof_split_devices(&a->split), whole->most, roof_split_devices(&b->split),
+                       staged->most) &&
+           (!roof_rate_apart(a) ||
+            serves_more(roof_split_devices(&a->prefill.split), roof_rate_prefilled(a),
+                        roof_split_devices(&b->prefill.split), roof_rate_prefilled(b)));
+}
+
+static bool is_needless(const struct roof_rate_plan *way, size_t ways,
+                        const struct roof_rate_plan *staged)
+{
+    for (size_t i = 0; i < ways; i++) {
+        if (makes_needless(&way[i], staged)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Chooses candidates, with pipeline stages or without, in the order of their need. */
+static void choose_some(struct roof_rate_plans *out, const struct roof_rate_plan *way,
+                        const struct place *place, bool staged)
+{
+    const size_t most = staged ? out->tried + ROOF_RATE_STAGED_MAX : ROOF_RATE_WHOLE_MAX;
+    for (size_t i = 0; i < out->ways && out->tried < most; i++) {
+        const struct roof_rate_plan *const one = &way[place[i].way];
+        if (roof_rate_staged(&one->plan) == staged && !has_enough(out, &one->plan) &&
+            !(staged && is_needless(way, out->ways, one))) {
+            out->way[out->tried++] = *one;
+        }
+    }
+}
+
 /* Chooses the candidates for simulation: those with the least need in the closed form, some for
  * each device. */
 static void choose(struct roof_rate_plans *out, const struct roof_rate_plan *way,
                    struct place *place, double rate, const struct roof_plan_problem *problem)
 {
-    size_t of_device[ROOF_PLAN_HARDWARE_MAX][2] = {{0}};
     for (size_t i = 0; i < out->ways; i++) {
         const struct roof_plan *const plan = &way[i].plan;
         place[i] = (struct place){.way = i,
-                                  .device = plan->hardware,
                                   .bound = plan->basis == ROOF_PLAN_BOUND,
-                                  .apart = is_apart(plan),
                                   .score = score_of(plan, problem, devices_for(&way[i], rate))};
     }
     qsort(place, out->ways, sizeof *place, by_score);
-    for (size_t i = 0; i < out->ways && out->tried < ROOF_RATE_WAYS_MAX; i++) {
-        const bool apart = place[i].apart;
-        if (of_device[place[i].device][apart]++ < (apart ? WAYS_APART : WAYS_OF_DEVICE)) {
-            out->way[out->tried++] = way[place[i].way];
-        }
-    }
+    choose_some(out, way, place, false);
+    choose_some(out, way, place, true);
 }
 
 static enum roof_status find_ways(struct roof_rate_plans *out, const struct roof_plan_answer *a,
@@ -155,258 +215,26 @@ static enum roof_status find_ways(struct roof_rate_plans *out, const struct roof
     return made ? ROOF_OK : roof_no_memory(error);
 }
 
-/* --- the copies of a candidate ------------------------------------------------------------- */
-
-/* A candidate whose number of copies is searched. */
-struct trial {
-    struct roof_simulation_inputs inputs;
-    struct roof_arrivals arrivals;
-    struct roof_deployments deployments;
-};
-
-/* Opens a copy of a candidate. If the memory is too small, or times are unknown, its deployment
- * stays closed. */
-static enum roof_status open_trial(struct trial *t, const struct roof_rate_problem *problem,
-                                   const struct roof_rate_plan *way, double rate,
-                                   struct roof_error *error)
-{
-    const struct roof_plan_answer *const a = problem->answer;
-    const struct roof_plan *const plan = &way->plan;
-    struct roof_plan copy = *plan;
-    struct roof_scenario scenario;
-    struct roof_scenario prefill;
-    copy.dp = 1;
-    roof_plan_scenario(&scenario, &copy, &a->problem);
-    scenario.common.shape.batch = problem->load->limits.sequences;
-    if (way->chunk != problem->load->limits.budget) {
-        scenario.chunk = way->chunk;
-    }
-    prefill = scenario;
-    if (is_apart(plan)) {
-        roof_split_put(&prefill, &plan->prefill.split);
-    }
-    t->inputs = *problem->load;
-    t->inputs.limits.budget = way->chunk;
-    t->inputs.limits.passes_first_token = !(plan->prefill.again_s > 0);
-    t->arrivals = *problem->load->arrivals;
-    t->arrivals.rate = rate;
-    t->inputs.arrivals = &t->arrivals;
-    const enum roof_status status = roof_deployments_open(
-        &t->deployments, a->plans.model[plan->serving], &scenario, is_apart(plan) ? &prefill : NULL,
-        a->problem.hardware[plan->hardware], plan->basis == ROOF_PLAN_BOUND, error);
-    if (status == ROOF_UNSATISFIED || status == ROOF_USAGE) {
-        roof_deployments_close(&t->deployments);
-        return ROOF_OK;
-    }
-    return status;
-}
-
-/* Returns the largest latency / limit; above 1 if requests are rejected or the queue grows. */
-static double excess_of(const struct roof_simulation *s,
-                        const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
-{
-    double excess = 0;
-    for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
-        if (!isnan(limit[i].time_s)) {
-            excess = fmax(excess, s->latency[i].limited_s / limit[i].time_s);
-        }
-    }
-    return s->saturated || s->rejected > 0 ? HUGE_VAL : excess;
-}
-
-/* Sets the copies of a candidate; `prefills` are the prefill copies, if there are any. */
-static enum roof_status set_copies(struct trial *t, int64_t copies, int64_t prefills,
-                                   struct roof_error *error)
-{
-    TRY(roof_deployments_scale(&t->deployments, copies, prefills, error));
-    t->inputs.copies = (uint64_t)copies;
-    roof_deployments_use(&t->inputs, &t->deployments);
-    return ROOF_OK;
-}
-
-static enum roof_status try_copies(struct roof_simulation *out, double *excess, struct trial *t,
-                                   int64_t copies, int64_t prefills, struct roof_error *error)
-{
-    TRY(set_copies(t, copies, prefills, error));
-    TRY(roof_simulate(out, &t->inputs, error));
-    *excess = excess_of(out, t->inputs.limit);
-    return ROOF_OK;
-}
-
-/* Doubles the copies until they keep the limits; *few is the largest number that is known to miss
- * one. */
-static enum roof_status double_copies(struct roof_rate_plan *way, int64_t *few, struct trial *t,
-                                      int64_t first, struct roof_error *error)
-{
-    int64_t copies = first;
-    TRY(try_copies(&way->at, &way->excess, t, copies, 0, error));
-    while (way->excess > 1 && copies < first * GIVE_UP && 2 * copies <= ROOF_RATE_COPIES_MAX) {
-        *few = copies;
-        way->fewer = way->at;
-        copies *= 2;
-        TRY(try_copies(&way->at, &way->excess, t, copies, 0, error));
-    }
-    way->plan.dp = copies;
-    return ROOF_OK;
-}
-
-/* Finds the least number of copies that keeps the limits, if there is any. */
-static enum roof_status least_copies(struct roof_rate_plan *way, struct trial *t,
-                                     struct roof_error *error)
-{
-    const double first = fmax(1, floor(t->arrivals.rate / way->most));
-    int64_t few = 0;
-    way->many = first > ROOF_RATE_COPIES_MAX;
-    if (way->many) {
-        return ROOF_OK;
-    }
-    TRY(double_copies(way, &few, t, (int64_t)first, error));
-    way->serves = way->excess <= 1;
-    while (way->serves && way->plan.dp - few > 1) {
-        /* After the first guess it tries one less; between two tested numbers, the middle. */
-        const int64_t middle = few == 0 && way->plan.dp == (int64_t)first
-                                   ? way->plan.dp - 1
-                                   : few + (way->plan.dp - few) / 2;
-        struct roof_simulation tried;
-        double excess = 0;
-        TRY(try_copies(&tried, &excess, t, middle, 0, error));
-        if (excess > 1) {
-            few = middle;
-            way->fewer = tried;
-        } else {
-            way->plan.dp = middle;
-            way->at = tried;
-            way->excess = excess;
-        }
-    }
-    return ROOF_OK;
-}
-
-/* --- the copies of two kinds --------------------------------------------------------------- */
-
-static int64_t more_copies(int64_t n)
-{
-    return n + (n < 4 ? 1 : n / 4);
-}
-
-/* Adds copies of the kind that a simulation lacks: decode copies for the time per token, and if
- * requests wait for their memory; prefill copies for the time to first token; both if the link is
- * busy all the time. */
-static void grow(struct roof_plan *plan, const struct roof_simulation *s,
-                 const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
-{
-    const bool steps = s->latency[ROOF_LATENCY_TPOT].limited_s > limit[ROOF_LATENCY_TPOT].time_s;
-    const bool full = s->full_memory >= FULL || s->full_sequences >= FULL;
-    const bool link = s->link_busy > s->prefill_busy && s->saturated;
-    const bool first =
-        s->saturated || s->latency[ROOF_LATENCY_TTFT].limited_s > limit[ROOF_LATENCY_TTFT].time_s;
-    const bool prefills = first && !full;
-    plan->dp = steps || full || link || !prefills ? more_copies(plan->dp) : plan->dp;
-    plan->prefill.copies = prefills ? more_copies(plan->prefill.copies) : plan->prefill.copies;
-}
-
-/* Removes copies of one kind while the limits are kept. */
-static enum roof_status shrink(struct roof_rate_plan *way, int64_t *copies, struct trial *t,
-                               struct roof_error *error)
-{
-    bool kept = true;
-    while (kept && *copies > 1) {
-        struct roof_simulation tried;
-        double excess = 0;
-        --*copies;
-        TRY(try_copies(&tried, &excess, t, way->plan.dp, way->plan.prefill.copies, error));
-        kept = excess <= 1;
-        way->at = kept ? tried : way->at;
-        way->excess = kept ? excess : way->excess;
-        *copies += kept ? 0 : 1;
-    }
-    return ROOF_OK;
-}
-
-/* Finds minimal numbers of copies of both kinds that keep the limits, if there are any. */
-static enum roof_status least_halves(struct roof_rate_plan *way, struct trial *t,
-                                     struct roof_error *error)
-{
-    struct roof_plan *const p = &way->plan;
-    const double prefills = fmax(1, floor(t->arrivals.rate / prefilled_by_one(p)));
-    const double decodes = fmax(1, floor(t->arrivals.rate / way->most));
-    way->many = fmax(prefills, decodes) > ROOF_RATE_COPIES_MAX;
-    if (way->many) {
-        return ROOF_OK;
-    }
-    p->prefill.copies = (int64_t)prefills;
-    p->dp = (int64_t)decodes;
-    TRY(try_copies(&way->at, &way->excess, t, p->dp, p->prefill.copies, error));
-    for (int i = 0; i < TRIES_MAX && way->excess > 1; i++) {
-        struct roof_plan grown = *p;
-        grow(&grown, &way->at, t->inputs.limit);
-        if (grown.dp > ROOF_RATE_COPIES_MAX || grown.prefill.copies > ROOF_RATE_COPIES_MAX) {
-            return ROOF_OK;
-        }
-        *p = grown;
-        TRY(try_copies(&way->at, &way->excess, t, p->dp, p->prefill.copies, error));
-    }
-    way->serves = way->excess <= 1;
-    if (way->serves) {
-        TRY(shrink(way, &p->dp, t, error));
-        TRY(shrink(way, &p->prefill.copies, t, error));
-    }
-    return ROOF_OK;
-}
-
-/* --- one candidate ------------------------------------------------------------------------- */
-
-/* Computes the values that follow from the number of copies. */
-static void count_devices(struct roof_rate_plan *way, const struct roof_plan_problem *problem)
-{
-    const double price = problem->price == NULL ? ROOF_UNKNOWN : problem->price[way->plan.hardware];
-    struct roof_plan *const p = &way->plan;
-    const double watt = p->watt / (double)p->devices;
-    p->devices = p->dp * roof_split_devices(&p->split) +
-                 (is_apart(p) ? p->prefill.copies * roof_split_devices(&p->prefill.split) : 0);
-    p->watt = watt * (double)p->devices;
-    way->price = price * (double)way->plan.devices;
-    way->cost = way->price / 3600 / way->at.tokens_per_s * 1e6;
-    way->joule = way->plan.watt / way->at.tokens_per_s;
-    way->max_rate = way->max_rate_low = way->max_rate_high = ROOF_UNKNOWN;
-    way->open = false;
-}
-
-/* Finds the copies of a candidate for a rate. */
-static enum roof_status serve(struct roof_rate_plan *way, const struct roof_rate_problem *problem,
-                              double rate, struct roof_error *error)
-{
-    struct trial trial = {.arrivals = {.rate = 0}};
-    enum roof_status status = open_trial(&trial, problem, way, rate, error);
-    way->rate = rate;
-    way->serves = false;
-    if (status == ROOF_OK && trial.deployments.copy.parts != NULL) {
-        status = is_apart(&way->plan) ? least_halves(way, &trial, error)
-                                      : least_copies(way, &trial, error);
-    }
-    if (status == ROOF_USAGE) { /* the link between that many devices is unknown: nothing serves */
-        status = ROOF_OK;
-        way->unlinked = trial.deployments.copy.devices + trial.deployments.prefill.devices;
-    }
-    roof_deployments_close(&trial.deployments);
-    if (status == ROOF_OK && way->at.steps > 0) {
-        count_devices(way, &problem->answer->problem);
-    }
-    return status;
-}
-
 /* --- the best candidates ------------------------------------------------------------------- */
 
-/* Returns true if a plan is better than another one: it needs less, or has larger margins. */
-static bool is_better(const struct roof_rate_plan *a, const struct roof_rate_plan *b,
-                      const struct roof_plan_problem *problem)
+/* Tells whether two plans need the same, so that their margins decide. */
+static bool needs_equal(const struct roof_rate_plan *a, const struct roof_rate_plan *b,
+                        const struct roof_plan_problem *problem)
+{
+    const double x = score_of(&a->plan, problem, (double)a->plan.devices);
+    const double y = score_of(&b->plan, problem, (double)b->plan.devices);
+    return a->plan.basis == b->plan.basis && (x == y || (isnan(x) && isnan(y)));
+}
+
+bool roof_rate_is_better(const struct roof_rate_plan *a, const struct roof_rate_plan *b,
+                         const struct roof_plan_problem *problem)
 {
     const double x = score_of(&a->plan, problem, (double)a->plan.devices);
     const double y = score_of(&b->plan, problem, (double)b->plan.devices);
     if (a->plan.basis != b->plan.basis) {
         return a->plan.basis == ROOF_PLAN_EXPECTED;
     }
-    if (x != y && !(isnan(x) && isnan(y))) {
+    if (!needs_equal(a, b, problem)) {
         return isnan(y) || x < y;
     }
     if (!isnan(a->max_rate) && !isnan(b->max_rate)) {
@@ -422,7 +250,7 @@ static void sort_ways(struct roof_rate_plans *out, size_t count,
     for (size_t i = 1; i < count; i++) {
         const struct roof_rate_plan way = out->way[i];
         size_t at = i;
-        while (at > 0 && is_better(&way, &out->way[at - 1], problem)) {
+        while (at > 0 && roof_rate_is_better(&way, &out->way[at - 1], problem)) {
             out->way[at] = out->way[at - 1];
             at--;
         }
@@ -434,13 +262,98 @@ static void sort_ways(struct roof_rate_plans *out, size_t count,
 struct team {
     const struct roof_rate_problem *problem;
     struct roof_rate_plan *way;
+    const size_t *number;         /* of those to serve */
     struct roof_rate_plan *other; /* over time: those of each plan in turn */
 };
 
 static enum roof_status serve_way(void *context, size_t number, struct roof_error *error)
 {
     const struct team *const team = context;
-    return serve(&team->way[number], team->problem, team->problem->load->arrivals->rate, error);
+    return roof_rate_serve(&team->way[team->number[number]], team->problem,
+                           team->problem->load->arrivals->rate, error);
+}
+
+/* Returns what the simulations of a candidate take, in some unit: they grow with its copies in the
+ * closed form, of both kinds. */
+static double effort_of(const struct roof_rate_plan *way, double rate)
+{
+    const double copies = fmax(1, rate / way->most);
+    return roof_rate_apart(&way->plan) ? copies + fmax(1, rate / roof_rate_prefilled(&way->plan))
+                                       : copies;
+}
+
+/* Sorts candidates so that the longest work comes first and threads end at about the same time. */
+static void sort_by_effort(size_t *number, size_t count, const struct roof_rate_plan *way,
+                           double rate)
+{
+    struct place place[ROOF_RATE_WAYS_MAX];
+    if (count == 0) {
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        place[i] = (struct place){.way = number[i], .score = -effort_of(&way[number[i]], rate)};
+    }
+    qsort(place, count, sizeof *place, by_score);
+    for (size_t i = 0; i < count; i++) {
+        number[i] = place[i].way;
+    }
+}
+
+/* The rounds in which candidates are served. */
+enum round {
+    ROUND_FIRST,  /* the first of each device and kind */
+    ROUND_OTHERS, /* given up if they need many more devices than the best of the first ones */
+    ROUND_STAGED, /* with pipeline stages, given up if they need as many as the best of all */
+    ROUNDS_OF_WAYS
+};
+
+/* Limits the devices of a candidate by the least number of another one, if there is any. It is
+ * hopeless if it needs more in the closed form even with a greater batch. */
+static void limit_devices(struct roof_rate_plan *way, double least, enum round round, double rate)
+{
+    if (round == ROUND_FIRST || least == 0) {
+        return;
+    }
+    const double most = round == ROUND_STAGED ? least - 1 : WORSE * least;
+    way->most_devices = (int64_t)most;
+    way->hopeless = round == ROUND_STAGED && devices_for(way, rate / BATCH_RATIO) > most;
+}
+
+/* Serves the candidates of a round. */
+static enum roof_status serve_some(struct roof_rate_plan *way, size_t count, enum round round,
+                                   const struct roof_rate_problem *problem,
+                                   struct roof_error *error)
+{
+    const double rate = problem->load->arrivals->rate;
+    bool seen[ROOF_PLAN_HARDWARE_MAX][2] = {{false}};
+    double least[ROOF_PLAN_HARDWARE_MAX] = {0};
+    size_t number[ROOF_RATE_WAYS_MAX];
+    struct team team = {.problem = problem, .way = way, .number = number};
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct roof_plan *const plan = &way[i].plan;
+        bool *const known = &seen[plan->hardware][roof_rate_apart(plan)];
+        double *const devices = &least[plan->hardware];
+        const enum round own = !*known                  ? ROUND_FIRST
+                               : roof_rate_staged(plan) ? ROUND_STAGED
+                                                        : ROUND_OTHERS;
+        if (own < round && way[i].serves && (*devices == 0 || (double)plan->devices < *devices)) {
+            *devices = (double)plan->devices;
+        }
+        *known = true;
+        if (own == round && !way[i].known) {
+            number[found++] = i;
+        }
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < found; i++) {
+        struct roof_rate_plan *const one = &way[number[i]];
+        limit_devices(one, least[one->plan.hardware], round, rate);
+        number[kept] = number[i];
+        kept += one->hopeless ? 0 : 1;
+    }
+    sort_by_effort(number, kept, way, rate);
+    return roof_crew_run(kept, problem->threads, serve_way, &team, error);
 }
 
 static void count_miss(struct roof_rate_miss *miss, const struct roof_rate_plan *way)
@@ -450,25 +363,29 @@ static void count_miss(struct roof_rate_miss *miss, const struct roof_rate_plan 
     miss->unlinked = miss->unlinked > 0 ? miss->unlinked : way->unlinked;
 }
 
-/* Keeps the plans that serve the rate, and the closest one if none does. */
-static enum roof_status serve_all(struct roof_rate_plans *out,
+/* Keeps the plans that serve the rate with a token budget (0: the usual one), and the closest one
+ * if none does. `all` has the candidates as an earlier search left them, in which none served;
+ * those with the same budget are not simulated again. */
+static enum roof_status serve_all(struct roof_rate_plans *out, struct roof_rate_plan *all,
                                   const struct roof_rate_problem *problem, int64_t chunk,
                                   struct roof_error *error)
 {
-    struct roof_rate_plan *const all = calloc(out->tried + 1, sizeof *all);
-    struct team team = {.problem = problem, .way = all};
-    if (all == NULL) {
-        return roof_no_memory(error);
-    }
     for (size_t i = 0; i < out->tried; i++) {
-        all[i] = out->way[i];
-        all[i].chunk = chunk;
+        struct roof_rate_plan fresh = out->way[i];
+        roof_rate_schedule(&fresh, problem);
+        fresh.chunk = chunk > 0 && chunk < fresh.usual_chunk ? chunk : fresh.usual_chunk;
+        all[i].known = all[i].chunk == fresh.chunk;
+        all[i] = all[i].known ? all[i] : fresh;
     }
-    const enum roof_status status =
-        roof_crew_run(out->tried, problem->threads, serve_way, &team, error);
+    enum roof_status status = ROOF_OK;
+    for (int round = 0; round < ROUNDS_OF_WAYS && status == ROOF_OK; round++) {
+        status = serve_some(all, out->tried, (enum round)round, problem, error);
+    }
     memset(out->miss, 0, sizeof out->miss); /* of an earlier token budget */
+    out->simulated = 0;
     for (size_t i = 0; i < out->tried && status == ROOF_OK; i++) {
         const struct roof_rate_plan *const way = &all[i];
+        out->simulated += way->hopeless ? 0 : 1;
         if (way->serves) {
             out->way[out->count++] = *way;
             continue;
@@ -479,35 +396,7 @@ static enum roof_status serve_all(struct roof_rate_plans *out,
             out->nearest = *way;
         }
     }
-    free(all);
     sort_ways(out, out->count, &problem->answer->problem);
-    return status;
-}
-
-/* Removes copies of a plan that a smaller token budget makes unnecessary. */
-static enum roof_status try_chunk(struct roof_rate_plan *way,
-                                  const struct roof_rate_problem *problem, int64_t chunk,
-                                  struct roof_error *error)
-{
-    struct trial trial = {.arrivals = {.rate = 0}};
-    struct roof_rate_plan less = *way;
-    bool kept = true;
-    less.chunk = chunk;
-    less.fewer = (struct roof_simulation){.steps = 0};
-    enum roof_status status = open_trial(&trial, problem, &less, way->rate, error);
-    while (status == ROOF_OK && trial.deployments.copy.parts != NULL && kept && less.plan.dp > 1) {
-        status = try_copies(&less.at, &less.excess, &trial, --less.plan.dp, 0, error);
-        kept = less.excess <= 1;
-        if (status == ROOF_OK && kept) {
-            *way = less;
-        } else if (way->chunk == chunk) {
-            way->fewer = less.at;
-        }
-    }
-    roof_deployments_close(&trial.deployments);
-    if (status == ROOF_OK && way->chunk == chunk) {
-        count_devices(way, &problem->answer->problem);
-    }
     return status;
 }
 
@@ -516,50 +405,27 @@ static enum roof_status chunk_way(void *context, size_t number, struct roof_erro
 {
     const struct team *const team = context;
     struct roof_rate_plan *const way = &team->way[number];
-    for (size_t c = 0; c < COUNT(chunks) && !is_apart(&way->plan); c++) {
-        TRY(try_chunk(way, team->problem, chunks[c], error));
+    for (size_t c = 0; c < COUNT(chunks) && !roof_rate_apart(&way->plan); c++) {
+        if (chunks[c] < way->chunk) {
+            TRY(roof_rate_try_chunk(way, team->problem, chunks[c], error));
+        }
     }
     return ROOF_OK;
 }
 
 /* Tries smaller token budgets: for the best plans that serve the rate, and for all if none does. */
-static enum roof_status try_chunks(struct roof_rate_plans *out,
+static enum roof_status try_chunks(struct roof_rate_plans *out, struct roof_rate_plan *all,
                                    const struct roof_rate_problem *problem,
                                    struct roof_error *error)
 {
     struct team team = {.problem = problem, .way = out->way};
     for (size_t c = 0; c < COUNT(chunks) && out->count == 0; c++) {
-        TRY(serve_all(out, problem, chunks[c], error));
+        TRY(serve_all(out, all, problem, chunks[c], error));
     }
     TRY(roof_crew_run(out->count < WAYS_CHUNKED ? out->count : WAYS_CHUNKED, problem->threads,
                       chunk_way, &team, error));
     sort_ways(out, out->count, &problem->answer->problem);
     return ROOF_OK;
-}
-
-/* Searches the greatest rate of a plan with its copies. */
-static enum roof_status find_greatest(struct roof_rate_plan *way,
-                                      const struct roof_rate_problem *problem,
-                                      struct roof_error *error)
-{
-    struct trial trial = {.arrivals = {.rate = 0}};
-    struct roof_capacity found;
-    enum roof_status status = open_trial(&trial, problem, way, way->rate, error);
-    if (status == ROOF_OK) {
-        status = set_copies(&trial, way->plan.dp, way->plan.prefill.copies, error);
-    }
-    if (status == ROOF_OK) {
-        status = roof_capacity_find(&found, &trial.inputs, error);
-    }
-    roof_deployments_close(&trial.deployments);
-    if (status == ROOF_OK) {
-        way->open = found.open;
-        way->max_rate = found.rate;
-        way->max_rate_low = found.low;
-        way->max_rate_high = found.high;
-        roof_simulation_free(&found.at);
-    }
-    return status;
 }
 
 /* Returns true if two rates need the same copies. */
@@ -579,7 +445,7 @@ static enum roof_status serve_number(struct roof_rate_plan *all, size_t i,
         return ROOF_OK;
     }
     *way = *greater;
-    TRY(serve(way, problem, problem->other[i], error));
+    TRY(roof_rate_serve(way, problem, problem->other[i], error));
     if (!way->serves) {
         *way = *greater;
         way->rate = problem->other[i];
@@ -632,6 +498,14 @@ static double taken_by(const struct roof_rate_plan *all, const struct roof_rate_
     return sum;
 }
 
+double roof_rate_need(const struct roof_rate_plans *found, const struct roof_rate_problem *problem)
+{
+    const struct roof_plan *const plan = &found->way[0].plan;
+    return problem->weight != NULL
+               ? taken_by(found->other, problem)
+               : score_of(plan, &problem->answer->problem, (double)plan->devices);
+}
+
 /* Moves a plan to the front. */
 static void put_first(struct roof_rate_plans *out, size_t number)
 {
@@ -677,8 +551,34 @@ static enum roof_status choose_over_time(struct roof_rate_plans *out, size_t way
 static enum roof_status serve_rate(void *context, size_t number, struct roof_error *error)
 {
     const struct team *const team = context;
-    team->other[number] = team->way[0];
-    return serve(&team->other[number], team->problem, team->problem->other[number], error);
+    const double rate = team->problem->other[number];
+    struct roof_rate_plan *const way = &team->other[number];
+    *way = team->way[0];
+    if (rate == way->rate) {
+        return ROOF_OK;
+    }
+    way->most_devices = ROOF_RATE_ANY_DEVICES; /* that of the search was to beat another plan */
+    return roof_rate_serve(way, team->problem, rate, error);
+}
+
+/* If no copies were found for a rate, it takes those of the next greater rate that has some. */
+static enum roof_status take_greater(struct roof_rate_plan *way, const struct roof_rate_plan *all,
+                                     const struct roof_rate_problem *problem,
+                                     struct roof_error *error)
+{
+    const struct roof_rate_plan *greater = NULL;
+    for (size_t i = 0; i < problem->others; i++) {
+        if (all[i].serves && all[i].rate > way->rate &&
+            (greater == NULL || all[i].rate < greater->rate)) {
+            greater = &all[i];
+        }
+    }
+    if (way->serves || greater == NULL) {
+        return ROOF_OK;
+    }
+    const double rate = way->rate;
+    *way = *greater;
+    return roof_rate_lower(way, problem, rate, error);
 }
 
 /* Finds the copies of the best plan for the other rates. */
@@ -695,6 +595,9 @@ static enum roof_status serve_others(struct roof_rate_plans *out, size_t wanted,
         return choose_over_time(out, wanted > 0 ? wanted : 1, problem, error);
     }
     TRY(roof_crew_run(problem->others, problem->threads, serve_rate, &team, error));
+    for (size_t i = 0; i < problem->others; i++) {
+        TRY(take_greater(&out->other[i], out->other, problem, error));
+    }
     for (size_t i = 0; i < problem->others; i++) {
         if (out->other[i].serves) {
             out->other[out->others++] = out->other[i];
@@ -714,6 +617,23 @@ static double in_flight(const struct roof_rate_plans *out)
     return most;
 }
 
+/* Searches the candidates that serve the rate, with their usual token budgets and smaller ones. */
+static enum roof_status serve_each(struct roof_rate_plans *out,
+                                   const struct roof_rate_problem *problem,
+                                   struct roof_error *error)
+{
+    struct roof_rate_plan *const all = calloc(out->tried + 1, sizeof *all);
+    if (all == NULL) {
+        return roof_no_memory(error);
+    }
+    enum roof_status status = serve_all(out, all, problem, 0, error);
+    if (status == ROOF_OK && !problem->chunk_given) {
+        status = try_chunks(out, all, problem, error);
+    }
+    free(all);
+    return status;
+}
+
 /* Searches the plans that serve the rate, and repeats with more requests if too few had time to
  * end. */
 static enum roof_status find_serving(struct roof_rate_plans *out,
@@ -727,10 +647,7 @@ static enum roof_status find_serving(struct roof_rate_plans *out,
     for (int round = 0; round < ROUNDS; round++) {
         *out = (struct roof_rate_plans){.requests = load.requests};
         TRY(find_ways(out, problem->answer, load.arrivals->rate, error));
-        TRY(serve_all(out, &longer, load.limits.budget, error));
-        if (!problem->chunk_given) {
-            TRY(try_chunks(out, &longer, error));
-        }
+        TRY(serve_each(out, &longer, error));
         flight = in_flight(out);
         if (problem->requests_given || (double)load.requests >= PER_FLIGHT_LEAST * flight) {
             return ROOF_OK;
@@ -749,7 +666,21 @@ static enum roof_status find_serving(struct roof_rate_plans *out,
 static enum roof_status greatest_way(void *context, size_t number, struct roof_error *error)
 {
     const struct team *const team = context;
-    return find_greatest(&team->way[number], team->problem, error);
+    return roof_rate_greatest(&team->way[number], team->problem, error);
+}
+
+/* Returns the number of best plans whose greatest rate is searched: those that are wanted, or that
+ * decide which one of them is the best. */
+static size_t wanted_of(const struct roof_rate_plans *out, const struct roof_rate_problem *problem)
+{
+    const struct roof_plan_problem *const p = &problem->answer->problem;
+    const size_t most = problem->wanted < out->count ? problem->wanted : out->count;
+    const bool all = !problem->only_best || problem->weight != NULL;
+    size_t equal = 0;
+    while (!all && equal < most && needs_equal(&out->way[0], &out->way[equal], p)) {
+        equal++;
+    }
+    return all ? most : equal > 1 ? equal : 0;
 }
 
 /* Searches with a halt that all threads may check. */
@@ -762,10 +693,20 @@ static enum roof_status search(struct roof_rate_plans *out, const struct roof_ra
     TRY(find_serving(out, problem, error));
     load.requests = out->requests;
     chosen.load = &load;
-    const size_t wanted = problem->wanted < out->count ? problem->wanted : out->count;
+    const size_t wanted = wanted_of(out, problem);
     TRY(roof_crew_run(wanted, problem->threads, greatest_way, &team, error));
     sort_ways(out, wanted, &problem->answer->problem);
-    return out->count > 0 ? serve_others(out, wanted, &chosen, error) : ROOF_OK;
+    if (out->count == 0) {
+        return ROOF_OK;
+    }
+    if (!problem->only_best || problem->weight != NULL) {
+        TRY(serve_others(out, wanted, &chosen, error));
+    }
+    if (problem->only_best) {
+        return ROOF_OK;
+    }
+    TRY(roof_rate_fewer(&out->way[0], &chosen, error));
+    return roof_rate_headroom(&out->way[0], &chosen, error);
 }
 
 enum roof_status roof_rate_search(struct roof_rate_plans *out,
@@ -780,6 +721,11 @@ enum roof_status roof_rate_search(struct roof_rate_plans *out,
     const enum roof_status status = search(out, &guarded, error);
     roof_halt_guard_close(&guard);
     return status;
+}
+
+bool roof_rate_falls_short(const struct roof_rate_plan *way)
+{
+    return way->max_rate < way->rate;
 }
 
 void roof_rate_plans_free(struct roof_rate_plans *plans)

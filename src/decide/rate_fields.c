@@ -9,7 +9,7 @@
 
 /* The parts of a row: the plan, with the fields of a plan row, and the rate plan. */
 enum rate_part { RATE_PLAN, RATE_WAY };
-enum rate_value { RATE_SCHEMA = 1, RATE_BOTTLENECK, RATE_CHUNK };
+enum rate_value { RATE_SCHEMA = 1, RATE_BOTTLENECK, RATE_CHUNK, RATE_SCHEDULER, RATE_GREATEST };
 
 /* The width of the column that tells estimates from lower bounds. */
 #define BASIS_WIDTH (-8)
@@ -57,14 +57,17 @@ static const char *const plan_keys[] = {"rank",
                                         "tdp_w"};
 
 static const struct roof_field way_fields[] = {
+    {.key = "scheduler", .type = ROOF_TYPE_TEXT, .derived = RATE_SCHEDULER},
     {.key = "chunk", .derived = RATE_CHUNK},
+    {.key = "max_num_seqs", .type = ROOF_TYPE_INTEGER, AT(sequences)},
     {.key = "rate_per_s", NUMBER(rate, NONE)},
     TIMES(ttft, ROOF_LATENCY_TTFT, "TTFT p99"),
     TIMES(tpot, ROOF_LATENCY_TPOT, "TPOT p99"),
     TIMES(e2e, ROOF_LATENCY_E2E, "E2E p99"),
-    {.key = "max_rate_per_s", NUMBER(max_rate, NONE), .width = 9, .label = "max req/s"},
+    {.key = "max_rate_per_s", .derived = RATE_GREATEST, .width = 9, .label = "max req/s"},
     {.key = "max_rate_low_per_s", NUMBER(max_rate_low, NONE)},
     {.key = "max_rate_high_per_s", NUMBER(max_rate_high, NONE)},
+    {.key = "headroom_percent", NUMBER(headroom, NONE)},
     {.key = "completed_per_s", NUMBER(at.completed_per_s, NONE)},
     {.key = "goodput_per_s", NUMBER(at.goodput_per_s, NONE)},
     {.key = "tokens_per_s", NUMBER(at.tokens_per_s, NONE)},
@@ -110,8 +113,13 @@ void roof_rate_values(struct roof_value *out, const struct roof_fields *fields,
             out[i].text = ROOF_RATE_SCHEMA;
         } else if (fields->field[i].derived == RATE_CHUNK) {
             out[i].number = row->way->chunk == ROOF_BUDGET_WHOLE ? 0 : (double)row->way->chunk;
+        } else if (fields->field[i].derived == RATE_GREATEST) {
+            out[i] = (struct roof_value){row->way->max_rate,
+                                         roof_rate_falls_short(row->way) ? ROOF_RATE_SHORT : NULL};
+        } else if (fields->field[i].derived == RATE_SCHEDULER) {
+            out[i].text = row->way->engine == NULL ? NULL : row->way->engine->id;
         } else if (fields->field[i].derived == RATE_BOTTLENECK) {
-            out[i].text = roof_simulation_bottleneck(&row->way->at);
+            out[i].text = roof_simulation_bottleneck(&row->way->at, false, false);
         }
     }
 }

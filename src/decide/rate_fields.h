@@ -8,6 +8,9 @@
 
 #define ROOF_RATE_SCHEMA "roofline/rate/1"
 
+/* The mark of a greatest rate that falls short of the rate (roof_rate_falls_short). */
+#define ROOF_RATE_SHORT "?"
+
 /* A rate plan with the names of its plan. */
 struct roof_rate_row {
     struct roof_plan_row row;

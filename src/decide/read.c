@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "base/quantity.h"
 #include "catalog/registry.h"
+#include "decide/engine.h"
 #include "decide/named.h"
 #include "predict/unexpected.h"
 
@@ -267,6 +268,16 @@ static enum roof_status set_host(char out[64], size_t number, const char *text,
     return ROOF_OK;
 }
 
+/* Reads how fast weights on the host reach the device with the engine of the question. */
+static enum roof_status read_upload(struct roof_scenario *scenario, const struct roof_loans *loans,
+                                    const struct roof_question *question, struct roof_error *error)
+{
+    const struct roof_engines *engines = NULL;
+    TRY(roof_loan_engines(&engines, loans, error));
+    scenario->upload = roof_engines_upload(engines, roof_read_engines(engines, question));
+    return ROOF_OK;
+}
+
 enum roof_status roof_read_host(struct roof_scenario *scenario, struct roof_loans *loans,
                                 const struct roof_question *question, bool offloads_elsewhere,
                                 struct roof_error *error)
@@ -299,12 +310,11 @@ enum roof_status roof_read_host(struct roof_scenario *scenario, struct roof_loan
     const struct roof_device_wish measured = {.name = name, .set = &texts};
     const struct roof_hardware *kernels = NULL;
     TRY(roof_loan_hardware(&scenario->host, loans, &wish, error));
-    const char *const architecture = scenario->host->architecture;
-    if (name != NULL && architecture != NULL && strncmp(architecture, "CPU", 3) == 0) {
+    if (name != NULL && roof_hardware_is_cpu(scenario->host)) {
         TRY(roof_loan_hardware(&kernels, loans, &measured, error));
         scenario->host_kernels = roof_expects_times(kernels) ? kernels : NULL;
     }
-    return ROOF_OK;
+    return read_upload(scenario, loans, question, error);
 }
 
 enum roof_status roof_read_draft(const struct roof_model **out, struct roof_scenario *scenario,
@@ -348,6 +358,6 @@ enum roof_status roof_read_subject(struct roof_subject *out, const struct roof_h
     }
     TRY(roof_read_model(&out->model, loans, question, question->model_name, error));
     TRY(roof_read_draft(&out->draft, &out->scenario, loans, question, false, error));
-    TRY(roof_read_host_time(&out->scenario, question, false, error));
+    TRY(roof_read_host_time(&out->scenario, loans, question, false, error));
     return roof_read_host(&out->scenario, loans, question, false, error);
 }

@@ -7,6 +7,12 @@
 #include "decide/store.h"
 #include "predict/model_prediction.h"
 
+struct roof_engines;
+/* Finds the engines whose stacks a question lists, or else those that it names, as bits by number.
+ * All of them apply if it names none. */
+unsigned roof_read_engines(const struct roof_engines *engines,
+                           const struct roof_question *question);
+
 /* The operators or plans in a report if the question does not have a number. */
 #define ROOF_TOP_DEFAULT 12
 
@@ -76,7 +82,7 @@ enum roof_status roof_read_draft(const struct roof_model **out, struct roof_scen
                                  bool drafts_elsewhere, struct roof_error *error);
 
 /* Reads the host times of engines. engines_elsewhere: records or plans may name engines. */
-enum roof_status roof_read_host_time(struct roof_scenario *scenario,
+enum roof_status roof_read_host_time(struct roof_scenario *scenario, const struct roof_loans *loans,
                                      const struct roof_question *question, bool engines_elsewhere,
                                      struct roof_error *error);
 /* Writes host times as a list that --host-time reads; those of 0 are left out. */

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/base.h"
 #include "base/nearest.h"
@@ -101,6 +102,7 @@ static const struct {
                    {"output_throughput", ROOF_COLUMN_RATE},
                    {"max_concurrency", ROOF_COLUMN_MAX_CONCURRENCY},
                    {"request_rate", ROOF_COLUMN_REQUEST_RATE},
+                   {"request_throughput", ROOF_COLUMN_REQUEST_THROUGHPUT},
                    {"completed", ROOF_COLUMN_COMPLETED},
                    {"total_input_tokens", ROOF_COLUMN_PROMPT_TOKENS},
                    {"total_output_tokens", ROOF_COLUMN_GENERATED_TOKENS}};
@@ -296,6 +298,46 @@ const char *roof_records_meant(const struct roof_records *records, const char *c
     const char *const unit = with_unit(key, known, count);
     const char *const near = unit != NULL ? unit : roof_near_name(key, known, count);
     return near != NULL ? near : word_meant(key, kind);
+}
+
+/* Returns the name of the unit at the end of a column's name; NULL: there is none. */
+static const char *time_unit(const char *name)
+{
+    static const struct {
+        const char *end;
+        const char *unit;
+    } units[] = {{"_ns", "nanoseconds"},  {"_us", "microseconds"},   {"_usec", "microseconds"},
+                 {"_ms", "milliseconds"}, {"_msec", "milliseconds"}, {"_s", "seconds"},
+                 {"_sec", "seconds"},     {"_seconds", "seconds"}};
+    const char *const last = strrchr(name, '_');
+    for (size_t i = 0; i < COUNT(units) && last != NULL; i++) {
+        if (strcasecmp(last, units[i].end) == 0) {
+            return units[i].unit;
+        }
+    }
+    return NULL;
+}
+
+const char *roof_records_unit(const char *carried, const char *meant)
+{
+    const char *const own = time_unit(carried);
+    const char *const unit = time_unit(meant);
+    const bool time = unit != NULL && strstr(meant, "_per_") == NULL;
+    return time && own != NULL && strcmp(own, unit) != 0 ? unit : NULL;
+}
+
+bool roof_records_is_time(const char *name)
+{
+    static const char *const words[] = {"time",    "measured", "latency",
+                                        "elapsed", "duration", "runtime"};
+    const size_t length =
+        time_unit(name) == NULL ? strlen(name) : (size_t)(strrchr(name, '_') - name);
+    for (size_t i = 0; i < COUNT(words); i++) {
+        if (strlen(words[i]) == length && strncasecmp(name, words[i], length) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 bool roof_record_says(const struct roof_records *r, size_t input)

@@ -30,6 +30,7 @@ enum roof_column_role {
     /* The following roles belong to results of serving benchmarks. */
     ROOF_COLUMN_MAX_CONCURRENCY,
     ROOF_COLUMN_REQUEST_RATE,
+    ROOF_COLUMN_REQUEST_THROUGHPUT,
     ROOF_COLUMN_COMPLETED,
     ROOF_COLUMN_PROMPT_TOKENS,
     ROOF_COLUMN_GENERATED_TOKENS,
@@ -74,6 +75,7 @@ struct roof_records_private {
     struct roof_model_prediction *model_prediction; /* NULL until the first record about a model */
     /* The following members are only used for NDJSON. */
     bool pending; /* the current record was already read to find its keys */
+    bool unfit;   /* the line that was read last must be converted before it can be read */
     const char *cell[ROOF_RECORD_COLUMNS_MAX];
     uint64_t seen[ROOF_RECORD_COLUMNS_MAX]; /* the last record with each key */
     struct roof_json_member member[ROOF_RECORD_COLUMNS_MAX];

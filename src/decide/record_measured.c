@@ -105,8 +105,8 @@ static enum roof_status read_count(double *out, const struct roof_records *r,
                                              least, 1e15, error);
 }
 
-/* Sets the mean lengths of the completed requests. */
-static enum roof_status take_lengths(struct roof_scenario *asked, const struct roof_records *r,
+/* Sets the mean lengths of the completed requests, and their number. */
+static enum roof_status take_lengths(struct roof_scenario *asked, struct roof_records *r,
                                      struct roof_error *error)
 {
     double requests = 0;
@@ -115,6 +115,7 @@ static enum roof_status take_lengths(struct roof_scenario *asked, const struct r
     TRY(read_count(&requests, r, ROOF_COLUMN_COMPLETED, 1, error));
     TRY(read_count(&prompts, r, ROOF_COLUMN_PROMPT_TOKENS, 1, error));
     TRY(read_count(&generated, r, ROOF_COLUMN_GENERATED_TOKENS, 1, error));
+    r->requests = requests;
     if (!isnan(prompts / requests) && !roof_record_says(r, ROOF_INPUT_PROMPT)) {
         asked->prompt = (int64_t)fmax(1, round(prompts / requests));
     }
@@ -132,13 +133,78 @@ static bool has_rate(const struct roof_records *r)
     return *rate != '\0' && strcasecmp(rate, "inf") != 0;
 }
 
+/* Tells whether a record is the result of a serving benchmark. */
+static bool is_result(const struct roof_records *r)
+{
+    return *roof_column_text(r, ROOF_COLUMN_COMPLETED) != '\0';
+}
+
+/* Computes the mean number of requests in flight by Little's law: requests that are completed per
+ * second, times the mean time of a request; NAN if the result lacks one of them. */
+static enum roof_status derive(double *out, const struct roof_scenario *asked,
+                               const struct roof_records *r, struct roof_error *error)
+{
+    const double *const measured_s = r->measured_s;
+    double throughput = 0;
+    double time_s = measured_s[ROOF_METRIC_E2E];
+    TRY(read_count(&throughput, r, ROOF_COLUMN_REQUEST_THROUGHPUT, 1e-6, error));
+    if (isnan(time_s) && asked->generate > 0) {
+        time_s =
+            measured_s[ROOF_METRIC_TTFT] +
+            (asked->generate == 1 ? 0
+                                  : (double)(asked->generate - 1) * measured_s[ROOF_METRIC_TPOT]);
+    }
+    *out = throughput * time_s;
+    return ROOF_OK;
+}
+
+/* Sets a number of requests in flight that no input gives. */
+static enum roof_status take_derived(struct roof_scenario *asked, struct roof_records *r,
+                                     struct roof_error *error)
+{
+    double derived = 0;
+    TRY(derive(&derived, asked, r, error));
+    if (isnan(derived)) {
+        return roof_error_set(error, ROOF_INVALID,
+                              "the mean number of requests in flight is unknown, since the "
+                              "benchmark ran %s: give it with " ROOF_KEY("batch"),
+                              has_rate(r) ? "at a request rate" : "without max_concurrency");
+    }
+    if (derived > (double)ROOF_DIMENSION_MAX) {
+        return roof_error_set(error, ROOF_INVALID,
+                              "request_throughput x the time of a request is %.4g requests in "
+                              "flight, which are too many",
+                              derived);
+    }
+    asked->common.shape.batch = (int64_t)fmax(1, round(derived));
+    if (r->derived_line == 0) {
+        r->derived_line = r->line;
+        r->derived = derived;
+    }
+    return ROOF_OK;
+}
+
+/* A limit of this many times the mean number of requests in flight hardly holds requests back. */
+#define LOOSE_LIMIT 2
+
+/* Finds the rate at which the requests of a benchmark came, from their mean number in flight and
+ * the limit on it (NAN: none). */
+static enum roof_status take_rate(struct roof_records *r, double in_flight, double most,
+                                  struct roof_error *error)
+{
+    if (has_rate(r) && !(most < LOOSE_LIMIT * in_flight)) {
+        return read_count(&r->request_rate, r, ROOF_COLUMN_REQUEST_RATE, 1e-6, error);
+    }
+    r->request_rate = is_result(r) && isnan(most) ? (double)INFINITY : ROOF_UNKNOWN;
+    return ROOF_OK;
+}
+
 /* Sets the number of requests in flight: the limit if nothing else restricts it, or else the mean.
  */
-static enum roof_status take_concurrency(struct roof_scenario *asked, const struct roof_records *r,
+static enum roof_status take_concurrency(struct roof_scenario *asked, struct roof_records *r,
                                          struct roof_error *error)
 {
     int64_t *const batch = &asked->common.shape.batch;
-    const bool result = *roof_column_text(r, ROOF_COLUMN_COMPLETED) != '\0';
     double most = 0;
     double mean = 0;
     TRY(read_count(&most, r, ROOF_COLUMN_MAX_CONCURRENCY, 1, error));
@@ -151,15 +217,11 @@ static enum roof_status take_concurrency(struct roof_scenario *asked, const stru
                               "the requests in flight are the batch: %.6g and %.0f differ",
                               in_flight, (double)*batch);
     }
-    return *batch > 0 || !result
-               ? ROOF_OK
-               : roof_error_set(error, ROOF_INVALID,
-                                "the mean number of requests in flight is unknown, since the "
-                                "benchmark ran %s: give it with " ROOF_KEY("batch"),
-                                has_rate(r) ? "at a request rate" : "without max_concurrency");
+    TRY(*batch > 0 || !is_result(r) ? ROOF_OK : take_derived(asked, r, error));
+    return take_rate(r, (double)*batch, most, error);
 }
 
-enum roof_status roof_record_request(struct roof_scenario *asked, const struct roof_records *r,
+enum roof_status roof_record_request(struct roof_scenario *asked, struct roof_records *r,
                                      struct roof_error *error)
 {
     TRY(take_lengths(asked, r, error));

@@ -10,7 +10,7 @@ enum roof_status roof_record_measured(struct roof_records *r, bool model, struct
 
 /* Fills in the lengths and the number of requests in flight from the result of a benchmark or the
  * column concurrency, unless the record has them as inputs. */
-enum roof_status roof_record_request(struct roof_scenario *asked, const struct roof_records *r,
+enum roof_status roof_record_request(struct roof_scenario *asked, struct roof_records *r,
                                      struct roof_error *error);
 
 #endif

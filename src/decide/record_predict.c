@@ -292,15 +292,61 @@ static const char *name_of_formats(const struct roof_records *r, const char *lay
                : p->options.base->formats_said;
 }
 
+/* Sets the formats that a name denotes, unless the record has its own. */
+static void put_formats(const char **layout, struct roof_scenario *asked,
+                        const struct roof_named *found)
+{
+    const struct {
+        size_t input;
+        enum roof_precision format;
+    } given[] = {{ROOF_INPUT_PRECISION_BOTH, found->precision},
+                 {ROOF_INPUT_WEIGHTS, found->weights},
+                 {ROOF_INPUT_ACTIVATIONS, found->activations},
+                 {ROOF_INPUT_KV, found->kv}};
+    for (size_t i = 0; i < COUNT(given); i++) {
+        const struct roof_input *const input = roof_input(given[i].input);
+        if (given[i].format != ROOF_PRECISION_AUTO &&
+            roof_input_get(asked, input) == ROOF_PRECISION_AUTO) {
+            roof_input_put(asked, input, given[i].format);
+        }
+    }
+    *layout = found->layout == NULL ? *layout : found->layout;
+}
+
+/* Sets the formats of the checkpoint that the name of the model means, unless the record has
+ * others. *model becomes the name of its model, if the store does not make the checkpoint. */
+static enum roof_status take_checkpoint(const char **layout, const char **model,
+                                        struct roof_records *r, struct roof_error *error)
+{
+    struct roof_records_private *const p = r->private_data;
+    const struct roof_formats *const own = &p->asked.common.formats;
+    const struct roof_named *found = NULL;
+    if (**layout != '\0' || p->options.formats == NULL) {
+        return ROOF_OK;
+    }
+    TRY(p->options.formats(p->options.context, &found, NULL, *model, error));
+    if (found->model == NULL) {
+        return ROOF_OK;
+    }
+    if (own->precision == ROOF_PRECISION_AUTO && own->weights == ROOF_PRECISION_AUTO &&
+        own->activations == ROOF_PRECISION_AUTO) {
+        put_formats(layout, &p->asked, found);
+    }
+    if (strcmp(*layout, ROOF_CHECKPOINT) != 0) {
+        *model = found->model;
+    }
+    return ROOF_OK;
+}
+
 /* Sets the formats that a name denotes for the model of the record. */
-static enum roof_status take_formats(const char **layout, struct roof_records *r, const char *model,
-                                     struct roof_error *error)
+static enum roof_status take_formats(const char **layout, const char **model,
+                                     struct roof_records *r, struct roof_error *error)
 {
     struct roof_records_private *const p = r->private_data;
     const char *const name = name_of_formats(r, *layout);
     const struct roof_named *found = NULL;
     if (name == NULL) {
-        return ROOF_OK;
+        return take_checkpoint(layout, model, r, error);
     }
     if (**layout != '\0') {
         return roof_error_set(error, ROOF_USAGE,
@@ -308,25 +354,12 @@ static enum roof_status take_formats(const char **layout, struct roof_records *r
                               *layout, name);
     }
     const enum roof_status status =
-        p->options.formats(p->options.context, &found, name, model, error);
+        p->options.formats(p->options.context, &found, name, *model, error);
     if (status != ROOF_OK) {
         return name == p->named && status != ROOF_MEMORY ? bad_cell(r, p->named_column, error)
                                                          : status;
     }
-    const struct {
-        size_t input;
-        enum roof_precision format;
-    } given[] = {{ROOF_INPUT_WEIGHTS, found->weights},
-                 {ROOF_INPUT_ACTIVATIONS, found->activations},
-                 {ROOF_INPUT_KV, found->kv}};
-    for (size_t i = 0; i < COUNT(given); i++) {
-        const struct roof_input *const input = roof_input(given[i].input);
-        if (given[i].format != ROOF_PRECISION_AUTO &&
-            roof_input_get(&p->asked, input) == ROOF_PRECISION_AUTO) {
-            roof_input_put(&p->asked, input, given[i].format);
-        }
-    }
-    *layout = found->layout == NULL ? *layout : found->layout;
+    put_formats(layout, &p->asked, found);
     return ROOF_OK;
 }
 
@@ -346,7 +379,7 @@ static enum roof_status predict_model(struct roof_records *r, const struct roof_
     struct roof_records_private *const p = r->private_data;
     const struct roof_records_options *const options = &p->options;
     const char *const named = roof_column_text(r, ROOF_COLUMN_MODEL);
-    const char *const name = *named == '\0' ? options->model : named;
+    const char *name = *named == '\0' ? options->model : named;
     const char *layout = roof_column_text(r, ROOF_COLUMN_LAYOUT);
     const struct roof_model *model = NULL;
     if (name == NULL) {
@@ -363,7 +396,7 @@ static enum roof_status predict_model(struct roof_records *r, const struct roof_
     if (strcmp(layout, "file") == 0) { /* the printed value for the formats of the model's file */
         layout = "";
     }
-    TRY(take_formats(&layout, r, name, error));
+    TRY(take_formats(&layout, &name, r, error));
     p->asked.formats_said = NULL; /* the name is not kept */
     TRY(options->load_model(options->context, &model, name, layout, error));
     const struct roof_formats *const formats = &p->asked.common.formats;
@@ -389,6 +422,7 @@ static enum roof_status predict_record(const struct roof_prediction **out,
     p->named[0] = '\0';
     p->devices = 0;
     records->model_prediction = NULL;
+    records->asked = &p->asked;
     TRY(read_operator(&model, records, error));
     TRY(roof_record_measured(records, model, error));
     TRY(read_cells(records, model, error));

@@ -67,6 +67,67 @@ static enum roof_status next_row(struct roof_records *r, bool *more, struct roof
     return ROOF_OK;
 }
 
+/* --- JSON that is not NDJSON --------------------------------------------------------------- */
+
+/* Returns what follows the object at the beginning of a text; NULL if it does not end in the text.
+ */
+static const char *after_first(const char *text, size_t length)
+{
+    bool quoted = false;
+    size_t depth = 0;
+    for (size_t i = 0; i < length; i++) {
+        const char c = text[i];
+        if (quoted) {
+            quoted = c != '"';
+            i += c == '\\' ? 1U : 0U;
+        } else if (c == '"') {
+            quoted = true;
+        } else if (c == '{' || c == '[') {
+            depth++;
+        } else if ((c == '}' || c == ']') && --depth == 0) {
+            return text + i + 1;
+        }
+    }
+    return NULL;
+}
+
+/* Replaces the error of a line with several objects, such as files that were joined without an end
+ * of line. */
+static enum roof_status refuse_several(struct roof_records_private *p, const char *line,
+                                       size_t length, enum roof_status status,
+                                       struct roof_error *error)
+{
+    const struct roof_csv *const csv = &p->csv;
+    const char *const rest = line[strspn(line, " \t")] == '{' ? after_first(line, length) : NULL;
+    p->unfit = status == ROOF_INVALID && rest != NULL && rest[strspn(rest, " \t\r")] == '{';
+    return !p->unfit
+               ? status
+               : roof_error_at(error, ROOF_INVALID, csv->name, csv->line, (int)(rest - line) + 1,
+                               "the line has several objects, but must have one (jq -c . converts "
+                               "the file)");
+}
+
+/* A longer line has more than the beginning of an object. */
+#define FIRST_LINE_MAX ((size_t)1 << 12)
+
+/* Refuses an object whose members are in the following lines. */
+static enum roof_status check_first(struct roof_csv *csv, struct roof_error *error)
+{
+    size_t length = 0;
+    const char *const lines = roof_csv_lines(csv, &length, FIRST_LINE_MAX);
+    const size_t blanks = length == 0 ? 0 : strspn(lines, " \t\r\n");
+    const char *const end = blanks >= length ? NULL : memchr(lines + blanks, '\n', length - blanks);
+    if (end == NULL || after_first(lines + blanks, (size_t)(end - lines) - blanks) != NULL) {
+        return ROOF_OK;
+    }
+    const char next = end[strspn(end, " \t\r\n")];
+    return next != '"' && next != '}'
+               ? ROOF_OK
+               : roof_error_at(error, ROOF_INVALID, csv->name, csv->lines + 1, 0,
+                               "the object has several lines, but must be in one (jq -c . converts "
+                               "the file)");
+}
+
 /* --- NDJSON -------------------------------------------------------------------------------- */
 
 /* Decodes a string with escapes, of `length` bytes including its quotes; `decoded` has enough
@@ -201,12 +262,19 @@ static enum roof_status next_object(struct roof_records *r, bool *more, struct r
     char *line = NULL;
     size_t length = 0;
     size_t count = 0;
-    TRY(roof_csv_line(&p->csv, &line, &length, more, error));
-    if (!*more) {
-        return ROOF_OK;
+    enum roof_status status = roof_csv_line(&p->csv, &line, &length, more, error);
+    p->unfit = status == ROOF_INVALID;
+    if (p->unfit) { /* it is too long */
+        roof_error_append(error, " (jq -c 'del(.[] | arrays)' leaves out arrays)");
     }
-    TRY(roof_json_members(p->member, &count, ROOF_RECORD_COLUMNS_MAX, line, length, p->csv.name,
-                          p->csv.line, error));
+    if (status != ROOF_OK || !*more) {
+        return status;
+    }
+    status = roof_json_members(p->member, &count, ROOF_RECORD_COLUMNS_MAX, line, length,
+                               p->csv.name, p->csv.line, error);
+    if (status != ROOF_OK) {
+        return refuse_several(p, line, length, status, error);
+    }
     /* Cells point into it, so it must not grow while they are read. */
     roof_text_clear(&p->decoded);
     if (roof_text_room(&p->decoded, length) == NULL) {
@@ -254,7 +322,7 @@ enum roof_status roof_records_next(struct roof_records *records, bool *more,
                 *records->hardware == '\0' ? p->options.hardware : records->hardware;
             return roof_records_with_memory(records, ROOF_OK, error);
         }
-        if (status != ROOF_INVALID) {
+        if (status != ROOF_INVALID || (p->unfit && records->columns == 0)) {
             if (error != NULL) {
                 *error = why;
             }
@@ -304,7 +372,11 @@ enum roof_status roof_records_open(struct roof_records *out, const char *path,
         return refuse_array(p, error);
     }
     out->json = first == '{';
-    return out->json ? roof_records_next(out, &p->pending, error) : read_header(out, error);
+    if (!out->json) {
+        return read_header(out, error);
+    }
+    TRY(check_first(&p->csv, error));
+    return roof_records_next(out, &p->pending, error);
 }
 
 void roof_records_close(struct roof_records *records)

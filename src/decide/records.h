@@ -53,7 +53,8 @@ struct roof_records_options {
     enum roof_status (*load_model)(void *context, const struct roof_model **out, const char *name,
                                    const char *layout, struct roof_error *error);
     /** Finds the meaning of a name of formats for a model, if it is not a precision; *out is
-     * borrowed until the next call. NULL: records only have precisions. */
+     * borrowed until the next call. A name that is NULL means the formats of the checkpoint that
+     * the name of the model means. The callback is NULL: records only have precisions. */
     enum roof_status (*formats)(void *context, const struct roof_named **out, const char *name,
                                 const char *model, struct roof_error *error);
     /** Receives the error of a bad record, with its place; the record is counted and skipped. */
@@ -80,6 +81,12 @@ struct roof_records {
     double measured_s[ROOF_METRIC_COUNT]; /**< set by roof_records_predict; NAN: none */
     /** The prediction for a model record (roof_records_predict); NULL for an operator. */
     const struct roof_model_prediction *model_prediction;
+    const struct roof_scenario *asked; /**< the inputs of that record, without later defaults */
+    double requests;     /**< completed in the benchmark behind that record; NAN: unknown */
+    double request_rate; /**< at which they came; INFINITY: at once; NAN: a limit held them back */
+    int derived_line;    /**< of the first record whose number of requests in flight comes from
+                              Little's law; 0: none */
+    double derived;      /**< that number */
     struct roof_records_private *private_data;
 };
 
@@ -112,6 +119,11 @@ enum roof_status roof_records_predict(const struct roof_prediction **out,
 void roof_records_refuse(struct roof_records *records, const struct roof_error *why);
 /** Returns the likely intended name of a carried column; NULL if no name is similar. */
 const char *roof_records_meant(const struct roof_records *records, const char *carried);
+/** Returns the unit of time of the intended column ("microseconds") if the name ends in another
+ * one; NULL: nothing must be converted. */
+const char *roof_records_unit(const char *carried, const char *meant);
+/** Tells whether a name is a word for a time, with or without a unit: "latency", "time_ms". */
+bool roof_records_is_time(const char *carried);
 void roof_records_close(struct roof_records *records);
 
 #endif

@@ -36,7 +36,7 @@ static enum roof_status unknown_workload(const char *name, const char *const *fo
         status = roof_unknown_name(error, ROOF_USAGE, "operator or model", name, names,
                                    models + ROOF_OPERATOR_COUNT);
         roof_error_append(error, " (all: roofline list operators, roofline list models)");
-        roof_hint_model(error, name, folders);
+        roof_hint_vision(error, name, folders);
     }
     free(names);
     roof_text_free(&ids);
@@ -56,12 +56,13 @@ static enum roof_status resolve_workload(struct roof_question *question, struct 
         return ROOF_OK;
     }
     bool known = false;
+    struct roof_checkpoint checkpoint;
     TRY(roof_model_known(&known, question->op, folders, error));
     if (!known && roof_list_next(&first, &rest) && roof_list_item_copy(name, sizeof name, &first)) {
         TRY(roof_model_known(&known, name, folders, error));
+        known = known || roof_checkpoint_find(&checkpoint, name, folders);
     }
-    struct roof_checkpoint checkpoint;
-    if (!known && !roof_checkpoint_find(&checkpoint, question->op, folders)) {
+    if (!known) {
         return unknown_workload(question->op, folders, error);
     }
     question->model = true;
@@ -106,19 +107,52 @@ static bool is_looked_up_later(const struct roof_question *question)
                                          is_list(question->value[ROOF_INPUT_PRECISION_BOTH]));
 }
 
-/* Tells whether a question has formats of weights or activations. */
-static bool has_formats(const struct roof_question *question)
+/* Moves the checkpoint of a known model that the model of a question means to its input, and names
+ * that model instead. */
+static enum roof_status find_checkpoint(struct roof_question *question, struct roof_loans *loans,
+                                        struct roof_error *error)
 {
-    static const size_t inputs[] = {ROOF_INPUT_PRECISION_BOTH, ROOF_INPUT_WEIGHTS,
-                                    ROOF_INPUT_ACTIVATIONS, ROOF_INPUT_LAYOUT, ROOF_INPUT_FORMATS};
-    bool any = false;
-    for (size_t i = 0; i < COUNT(inputs); i++) {
-        any = any || roof_asked(question, inputs[i]);
+    struct roof_checkpoint *const found = &question->checkpoint;
+    const struct roof_model *model = NULL;
+    found->name = NULL;
+    if (!question->model || question->model_name == NULL) {
+        return ROOF_OK;
     }
-    return any;
+    TRY(roof_loan_checkpoint(found, loans, question->model_name, error));
+    if (found->name != NULL) {
+        const struct roof_model_wish wish = {.name = found->model};
+        TRY(roof_loan_model(&model, loans, &wish, error));
+        question->model_name = model->id;
+    }
+    return ROOF_OK;
 }
 
-#define CHECKPOINT "checkpoint" /* the layout of the published formats */
+/* Says which formats plans search. */
+static void note_plans(struct roof_error *note, const struct roof_question *question)
+{
+    const struct roof_checkpoint *const found = &question->checkpoint;
+    (void)roof_error_set(note, ROOF_OK, "note: %s is read as %s, in any format; ", found->name,
+                         question->model_name);
+    if (found->quantization != NULL) {
+        roof_error_append(note, ROOF_KEY("formats") " %s chooses this checkpoint", found->formats);
+    } else {
+        roof_error_append(note, ROOF_KEY("formats") " chooses among them");
+    }
+}
+
+/* Gives a question the formats of its checkpoint. One with a quantization_config is loaded by its
+ * own name. */
+static void put_formats(struct roof_question *question)
+{
+    const struct roof_checkpoint *const found = &question->checkpoint;
+    if (found->quantization != NULL) {
+        question->model_name = found->name;
+        question->value[ROOF_INPUT_LAYOUT] = ROOF_CHECKPOINT;
+    } else {
+        question->value[found->layout ? ROOF_INPUT_LAYOUT : ROOF_INPUT_PRECISION_BOTH] =
+            found->formats;
+    }
+}
 
 /* Changes the name of a quantised checkpoint of a known model to that model, with its formats
  * unless the question has others. *note then says so. */
@@ -126,56 +160,24 @@ static enum roof_status resolve_checkpoint(struct roof_question *question, struc
                                            struct roof_loans *loans, enum roof_command command,
                                            struct roof_error *error)
 {
-    const char *const *const folders = roof_store_folders(loans->store);
-    const char *const name = question->model_name;
-    struct roof_checkpoint checkpoint;
-    const struct roof_model *model = NULL;
-    struct roof_model_wish wish = {.name = name};
-    if (!question->model || name == NULL || !roof_checkpoint_find(&checkpoint, name, folders)) {
+    const struct roof_checkpoint *const found = &question->checkpoint;
+    TRY(find_checkpoint(question, loans, error));
+    if (found->name == NULL) {
         return ROOF_OK;
     }
-    const enum roof_status status = roof_loan_model(&model, loans, &wish, NULL);
-    const bool same = status == ROOF_OK && strcmp(checkpoint.model, model->id) == 0 &&
-                      strcmp(name, model->id) != 0; /* another name of that very checkpoint */
-    if (status != ROOF_IO && status != ROOF_USAGE && !same) {
-        return ROOF_OK; /* it is there; its reader reports what is wrong */
-    }
-    wish.name = checkpoint.model;
-    TRY(roof_loan_model(&model, loans, &wish, error));
-    question->model_name = model->id;
-    question->checkpoint = name;
     const char *const layout = question->value[ROOF_INPUT_LAYOUT];
-    const bool named = layout != NULL && strcmp(layout, CHECKPOINT) == 0;
+    const bool others = roof_asked_formats(question);
     const bool plans = command == ROOF_COMMAND_RECOMMEND;
-    if (checkpoint.quantization != NULL && !plans && (named || !has_formats(question))) {
-        question->model_name = name;
-        question->value[ROOF_INPUT_LAYOUT] = CHECKPOINT;
-        (void)roof_error_set(note, ROOF_OK,
-                             "note: %s is read as %s in the FP8 blocks of Qwen's checkpoints", name,
-                             model->id);
+    const bool published =
+        found->quantization != NULL && layout != NULL && strcmp(layout, ROOF_CHECKPOINT) == 0;
+    if (plans && !others) {
+        note_plans(note, question);
         return ROOF_OK;
     }
-    if (has_formats(question)) {
-        return ROOF_OK;
-    }
-    if (plans) {
-        (void)roof_error_set(note, ROOF_OK, "note: %s is read as %s, in any format; ", name,
-                             model->id);
-        if (checkpoint.quantization != NULL) {
-            roof_error_append(note, ROOF_KEY("formats") " %s chooses this checkpoint",
-                              checkpoint.formats);
-        } else {
-            roof_error_append(note, ROOF_KEY("formats") " chooses among them");
-        }
-        return ROOF_OK;
-    }
-    (void)roof_error_set(note, ROOF_OK, "note: %s is read as %s with ", name, model->id);
-    if (checkpoint.layout) {
-        question->value[ROOF_INPUT_LAYOUT] = checkpoint.formats;
-        roof_error_append(note, ROOF_KEY("layout") " %s", checkpoint.formats);
-    } else {
-        question->value[ROOF_INPUT_PRECISION_BOTH] = checkpoint.formats;
-        roof_error_append(note, ROOF_KEY("precision") " %s", checkpoint.formats);
+    const bool own = !plans && (!others || published);
+    TRY(roof_checkpoint_note(note, found, question->model_name, own, error));
+    if (own) {
+        put_formats(question);
     }
     return ROOF_OK;
 }
@@ -234,8 +236,8 @@ enum roof_status roof_question_resolve(struct roof_question *out, struct roof_er
 {
     *note = (struct roof_error){.status = ROOF_OK};
     roof_question_borrow(out, question);
-    out->op = roof_hub_name(out->op);
-    out->model_name = roof_hub_name(out->model_name);
+    TRY(roof_loan_name(&out->op, loans, error));
+    TRY(roof_loan_name(&out->model_name, loans, error));
     TRY(resolve_workload(out, loans, error));
     TRY(resolve_checkpoint(out, note, loans, command, error));
     TRY(resolve_formats(out, note, loans, error));

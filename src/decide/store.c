@@ -9,9 +9,11 @@
 #include "base/text.h"
 #include "catalog/hardware_check.h"
 #include "catalog/registry.h"
+#include "decide/checkpoint.h"
 #include "decide/hint.h"
 #include "model/layout.h"
 #include "model/load.h"
+#include "model/model_make.h"
 #include "predict/calibration.h"
 #include "roofline/predict.h"
 
@@ -24,11 +26,13 @@ struct roof_stored {
     struct roof_model *model;       /* or a model */
     size_t lent;                    /* number of answers that use it */
     bool stays;                     /* it is kept while no answer uses it */
+    bool renamed;                   /* a name of a checkpoint means it; there are many such names */
 };
 
 struct roof_store {
     pthread_mutex_t lock;
     struct roof_stored *first;
+    struct roof_engines *engines;  /* NULL: no answer has needed them yet */
     bool reused;                   /* an answer has returned its loans, so that others may follow */
     char *folder[FOLDERS_MAX + 2]; /* the seal, if any, then folders; ends with NULL */
 };
@@ -91,6 +95,7 @@ void roof_store_free(struct roof_store *store)
         store->first = first->next;
         free_stored(first);
     }
+    roof_engines_free(store->engines);
     for (size_t i = 0; i < COUNT(store->folder); i++) {
         free(store->folder[i]);
     }
@@ -138,32 +143,81 @@ static enum roof_status load_hardware(struct roof_stored *out, const char *const
                                               error);
 }
 
+/* Tells whether a name means a checkpoint that was found for it: nothing else has the name, or it
+ * is another name of the model of that checkpoint. */
+static bool is_meant(const struct roof_checkpoint *checkpoint, enum roof_status loaded,
+                     const struct roof_model *model)
+{
+    return loaded == ROOF_IO || loaded == ROOF_USAGE ||
+           (loaded == ROOF_OK && strcmp(checkpoint->model, model->id) == 0 &&
+            strcmp(checkpoint->name, model->id) != 0);
+}
+
+/* Loads the model of a checkpoint; *layout becomes that of the checkpoint if the wish has no
+ * formats. */
+static enum roof_status load_checkpoint(struct roof_stored *out, const char **layout,
+                                        const struct roof_checkpoint *checkpoint,
+                                        const char *const *folders,
+                                        const struct roof_model_wish *wish,
+                                        struct roof_error *error)
+{
+    const bool own = *layout == NULL && !wish->forget_formats;
+    const bool published = own || (*layout != NULL && strcmp(*layout, ROOF_CHECKPOINT) == 0);
+    const bool config = published && checkpoint->quantization != NULL;
+    struct roof_text remark = ROOF_TEXT_INIT;
+    TRY(roof_checkpoint_check(checkpoint, folders, error));
+    if (out->model == NULL) {
+        TRY(roof_model_load(&out->model, checkpoint->model, folders, error));
+    }
+    out->renamed = true;
+    if (own || !published) { /* otherwise the question has named them */
+        roof_checkpoint_say(&remark, config ? "it" : checkpoint->name, checkpoint, out->model->id,
+                            own && (config || checkpoint->layout));
+    }
+    TRY(roof_model_note_text(out->model, &remark, error));
+    if (own && checkpoint->layout) {
+        *layout = checkpoint->formats;
+    }
+    if (config) {
+        *layout = ROOF_CHECKPOINT;
+        return roof_checkpoint_make(out->model, checkpoint, error);
+    }
+    return ROOF_OK;
+}
+
+/* Puts a layout in place of the formats of a model. */
+static enum roof_status apply_layout(struct roof_model *model, const char *layout,
+                                     const char *const *folders, struct roof_error *error)
+{
+    const enum roof_status status = roof_layout_apply(model, layout, folders, error);
+    if (status == ROOF_USAGE && !roof_layout_known(layout, folders)) {
+        roof_hint_format(error, layout, false, folders);
+    }
+    return status;
+}
+
 static enum roof_status load_model(struct roof_stored *out, const char *const *folders,
                                    const struct roof_model_wish *wish, struct roof_error *error)
 {
     /* cppcheck-suppress ctunullpointer ; one of the two wishes of obtain is there */
-    const enum roof_status found = roof_model_load(&out->model, wish->name, folders, error);
-    const bool published = wish->layout != NULL && strcmp(wish->layout, "checkpoint") == 0;
-    struct roof_checkpoint named;
-    if (found != ROOF_IO && found != ROOF_USAGE) {
-        TRY(found);
-    } else if (published && roof_checkpoint_find(&named, wish->name, folders) &&
-               named.quantization != NULL) {
-        TRY(roof_model_load(&out->model, named.model, folders, error));
-        TRY(roof_checkpoint_make(out->model, &named, wish->name, error));
-    } else {
-        roof_hint_model(error, wish->name, folders);
+    const char *layout = wish->layout;
+    struct roof_checkpoint checkpoint;
+    struct roof_error problem;
+    const enum roof_status found = roof_model_load(&out->model, wish->name, folders, &problem);
+    if (!wish->exact && roof_checkpoint_find(&checkpoint, wish->name, folders) &&
+        is_meant(&checkpoint, found, out->model)) {
+        TRY(load_checkpoint(out, &layout, &checkpoint, folders, wish, error));
+    } else if (found != ROOF_OK) {
+        roof_hint_vision(&problem, wish->name, folders);
+        if (error != NULL) {
+            *error = problem;
+        }
         return found;
     }
-    const bool as_stored = published && out->model->stored;
-    if (wish->layout != NULL && !as_stored) {
-        const enum roof_status status = roof_layout_apply(out->model, wish->layout, folders, error);
-        if (status != ROOF_OK) {
-            if (status == ROOF_USAGE && !roof_layout_known(wish->layout, folders)) {
-                roof_hint_format(error, wish->layout, false, folders);
-            }
-            return status;
-        }
+    const bool as_stored =
+        layout != NULL && strcmp(layout, ROOF_CHECKPOINT) == 0 && out->model->stored;
+    if (layout != NULL && !as_stored) {
+        TRY(apply_layout(out->model, layout, folders, error));
     }
     if (wish->forget_formats) {
         roof_model_forget_formats(out->model);
@@ -221,8 +275,8 @@ static enum roof_status load(struct roof_stored **out, const struct roof_store *
         free_stored(loaded);
         return status;
     }
-    loaded->stays =
-        device != NULL ? stays_device(device, loaded->hardware) : stays_model(model, loaded->model);
+    loaded->stays = device != NULL ? stays_device(device, loaded->hardware)
+                                   : !loaded->renamed && stays_model(model, loaded->model);
     *out = loaded;
     return ROOF_OK;
 }
@@ -318,17 +372,82 @@ enum roof_status roof_loan_hardware(const struct roof_hardware **out, struct roo
     return status;
 }
 
+/* Lends a copy of a text. */
+static enum roof_status lend_text(const char **out, struct roof_loans *loans, const char *text,
+                                  size_t length, struct roof_error *error)
+{
+    struct roof_loan *const loan = malloc(sizeof *loan + length + 1);
+    if (loan == NULL) {
+        return roof_no_memory(error);
+    }
+    loan->stored = NULL;
+    memcpy(loan->text, text, length);
+    loan->text[length] = '\0';
+    loan->next = loans->first;
+    loans->first = loan;
+    *out = loan->text;
+    return ROOF_OK;
+}
+
+enum roof_status roof_loan_name(const char **name, struct roof_loans *loans,
+                                struct roof_error *error)
+{
+    size_t length = 0;
+    const char *const own = roof_hub_name(&length, *name);
+    if (own == NULL || own[length] == '\0') {
+        *name = own;
+        return ROOF_OK;
+    }
+    return lend_text(name, loans, own, length, error);
+}
+
 enum roof_status roof_loan_model(const struct roof_model **out, struct roof_loans *loans,
                                  const struct roof_model_wish *wish, struct roof_error *error)
 {
+    struct roof_model_wish wanted = *wish;
     struct roof_text key = ROOF_TEXT_INIT;
-    roof_text_printf(&key, "model %d", wish->forget_formats);
-    add_part(&key, wish->name);
-    add_part(&key, wish->layout);
+    *out = NULL;
+    TRY(roof_loan_name(&wanted.name, loans, error));
+    roof_text_printf(&key, "model %d %d", wanted.forget_formats, wanted.exact);
+    add_part(&key, wanted.name);
+    add_part(&key, wanted.layout);
     const struct roof_stored *stored = NULL;
-    const enum roof_status status = lend(&stored, loans, &key, NULL, wish, error);
+    const enum roof_status status = lend(&stored, loans, &key, NULL, &wanted, error);
     *out = stored == NULL ? NULL : stored->model;
     roof_text_free(&key);
+    return status;
+}
+
+enum roof_status roof_loan_checkpoint(struct roof_checkpoint *out, struct roof_loans *loans,
+                                      const char *name, struct roof_error *error)
+{
+    const struct roof_model *model = NULL;
+    out->name = NULL;
+    TRY(roof_loan_name(&name, loans, error));
+    if (name == NULL || !roof_checkpoint_find(out, name, roof_store_folders(loans->store))) {
+        return ROOF_OK;
+    }
+    const struct roof_model_wish wish = {.name = name, .exact = true};
+    const enum roof_status loaded = roof_loan_model(&model, loans, &wish, NULL);
+    if (loaded == ROOF_MEMORY) {
+        return roof_no_memory(error);
+    }
+    if (!is_meant(out, loaded, model)) {
+        out->name = NULL; /* what is there has the name; its reader reports what is wrong */
+        return ROOF_OK;
+    }
+    return roof_checkpoint_check(out, roof_store_folders(loans->store), error);
+}
+
+enum roof_status roof_loan_engines(const struct roof_engines **out, const struct roof_loans *loans,
+                                   struct roof_error *error)
+{
+    struct roof_store *const store = loans->store;
+    (void)pthread_mutex_lock(&store->lock);
+    const enum roof_status status =
+        store->engines == NULL ? roof_engines_load(&store->engines, error) : ROOF_OK;
+    *out = store->engines;
+    (void)pthread_mutex_unlock(&store->lock);
     return status;
 }
 
@@ -355,8 +474,10 @@ void roof_loans_return(struct roof_loans *loans)
     while (loans->first != NULL) {
         struct roof_loan *const loan = loans->first;
         loans->first = loan->next;
-        loan->stored->lent--;
-        drop(loans->store, loan->stored);
+        if (loan->stored != NULL) {
+            loan->stored->lent--;
+            drop(loans->store, loan->stored);
+        }
         free(loan);
     }
     (void)pthread_mutex_unlock(&loans->store->lock);

@@ -7,6 +7,7 @@
 #define ROOF_DECIDE_STORE_H
 
 #include "catalog/hardware.h"
+#include "decide/checkpoint.h"
 #include "decide/engine.h"
 #include "decide/question.h"
 #include "model/model.h"
@@ -14,12 +15,14 @@
 /* An object in the store. */
 struct roof_stored;
 
-/* The devices and models that an answer has borrowed. Start with the store set and the rest 0. */
+/* The devices, models and texts that an answer has borrowed. Start with the store set and the rest
+ * 0. */
 struct roof_loans {
     struct roof_store *store;
     struct roof_loan {
-        struct roof_stored *stored;
+        struct roof_stored *stored; /* NULL: a text is lent */
         struct roof_loan *next;
+        char text[];
     } * first;
 };
 
@@ -44,10 +47,28 @@ struct roof_model_wish {
     const char *layout;  /* NULL: none */
     bool forget_formats; /* the question has other formats of the weights than the file */
     bool once;           /* the store need not keep it */
+    bool exact;          /* a name that means a checkpoint of a model (checkpoint.h) is unknown */
 };
-/* Lends a model until the loans are returned. */
+/* Lends a model until the loans are returned. The address of a model at Hugging Face means its
+ * name. The name of a quantised checkpoint of a known model means that model: in the formats of the
+ * wish, or else in its own if a layout or a quantization_config has them. A remark of the model
+ * then says so. */
 enum roof_status roof_loan_model(const struct roof_model **out, struct roof_loans *loans,
                                  const struct roof_model_wish *wish, struct roof_error *error);
+
+/* Finds the checkpoint of a known model that a name means; out->name is NULL if there is none, as
+ * for the name of a model or a file. An unknown tag is refused. */
+enum roof_status roof_loan_checkpoint(struct roof_checkpoint *out, struct roof_loans *loans,
+                                      const char *name, struct roof_error *error);
+
+/* Replaces the address of a model at Hugging Face (roof_hub_name) by the name in it, which is lent;
+ * other names, and NULL, stay. */
+enum roof_status roof_loan_name(const char **name, struct roof_loans *loans,
+                                struct roof_error *error);
+
+/* Lends the table of engines, which a store loads once and keeps. */
+enum roof_status roof_loan_engines(const struct roof_engines **out, const struct roof_loans *loans,
+                                   struct roof_error *error);
 
 /* Seals a store after its folders were added: later names do not mean files. It is called once. */
 enum roof_status roof_store_seal(struct roof_store *store, struct roof_error *error);

@@ -524,7 +524,8 @@ static enum roof_status survey_formulas(struct builder *b)
         }
         struct roof_survey_formula *const formula = &survey->formula[survey->formulas];
         formula->node = node;
-        TRY(roof_trace_prediction(&formula->explanation, &node->prediction, b->error));
+        TRY(roof_trace_node(&formula->explanation, &node->node, &node->prediction, b->hardware,
+                            b->error));
         survey->formulas++;
     }
     return ROOF_OK;

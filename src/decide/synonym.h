@@ -11,7 +11,7 @@
 
 /* A synonym of an option. */
 struct roof_synonym {
-    const char *option; /* as spelled after "--" */
+    const char *option; /* as spelled after "--", or one letter after "-" */
     size_t input;       /* the option that it stands for */
     unsigned commands;  /* the commands in which it has this meaning, among those that accept the
                            option */

@@ -5,38 +5,42 @@
 #include "base/base.h"
 #include "measure/cpu_job.h"
 
-/* 64 bytes: one register of AVX-512, two of AVX2, four of SSE2 and NEON. */
-typedef uint64_t block __attribute__((vector_size(64)));
-typedef float floats __attribute__((vector_size(64)));
+/* The bytes that one round of a kernel moves of each array; a thread has a multiple of them. */
+#define STEP ((int64_t)512)
 
 /* A call repeats small arrays until it has moved about this many bytes, so that barriers are
  * negligible. */
 #define CALL_BYTES ((int64_t)64 << 20)
 
-/* A thread moves multiples of this at once. */
-#define STEP ((int64_t)(8 * sizeof(block)))
-
-/* The three kernels for one kind of vector unit. */
-#define STREAMS(isa, target)                                                                       \
+/* The three kernels for one kind of vector unit, whose registers have `size` bytes. Types have the
+ * size of a register: the compiler keeps sums of a larger type in memory. Eight sums hide the
+ * latency of additions, and fit the sixteen registers of SSE2 and AVX2. */
+#define STREAMS(isa, target, size)                                                                 \
+    typedef uint64_t isa##_block __attribute__((vector_size(size)));                               \
+    typedef float isa##_floats __attribute__((vector_size(size)));                                 \
     target static void read_##isa(const unsigned char *data, int64_t bytes)                        \
     {                                                                                              \
-        block sum[4] = {{0}, {0}, {0}, {0}};                                                       \
-        for (int64_t at = 0; at < bytes; at += STEP / 2) {                                         \
-            const block *const from = (const block *)(const void *)(data + at);                    \
-            sum[0] += from[0];                                                                     \
-            sum[1] += from[1];                                                                     \
-            sum[2] += from[2];                                                                     \
-            sum[3] += from[3];                                                                     \
+        isa##_block a = {0}, b = {0}, c = {0}, d = {0}, e = {0}, f = {0}, g = {0}, h = {0};        \
+        for (int64_t at = 0; at < bytes; at += INT64_C(8) * (size)) {                              \
+            const isa##_block *const from = (const isa##_block *)(const void *)(data + at);        \
+            a += from[0];                                                                          \
+            b += from[1];                                                                          \
+            c += from[2];                                                                          \
+            d += from[3];                                                                          \
+            e += from[4];                                                                          \
+            f += from[5];                                                                          \
+            g += from[6];                                                                          \
+            h += from[7];                                                                          \
         }                                                                                          \
-        const block all = sum[0] + sum[1] + sum[2] + sum[3];                                       \
-        roof_cpu_keep(all[0] ^ all[1] ^ all[2] ^ all[3] ^ all[4] ^ all[5] ^ all[6] ^ all[7]);      \
+        a += b + c + d + e + f + g + h;                                                            \
+        __asm__ volatile("" : : "m"(a) : "memory"); /* something seems to read the sum */          \
     }                                                                                              \
     target static void copy_##isa(unsigned char *to, const unsigned char *from, int64_t bytes)     \
     {                                                                                              \
-        for (int64_t at = 0; at < bytes; at += STEP / 2) {                                         \
-            const block *const source = (const block *)(const void *)(from + at);                  \
-            block *const target_ = (block *)(void *)(to + at);                                     \
-            const block a = source[0], b = source[1], c = source[2], d = source[3];                \
+        for (int64_t at = 0; at < bytes; at += INT64_C(4) * (size)) {                              \
+            const isa##_block *const source = (const isa##_block *)(const void *)(from + at);      \
+            isa##_block *const target_ = (isa##_block *)(void *)(to + at);                         \
+            const isa##_block a = source[0], b = source[1], c = source[2], d = source[3];          \
             target_[0] = a;                                                                        \
             target_[1] = b;                                                                        \
             target_[2] = c;                                                                        \
@@ -47,10 +51,10 @@ typedef float floats __attribute__((vector_size(64)));
     target static void triad_##isa(unsigned char *to, const unsigned char *one,                    \
                                    const unsigned char *two, int64_t bytes)                        \
     {                                                                                              \
-        for (int64_t at = 0; at < bytes; at += STEP / 2) {                                         \
-            const floats *const b = (const floats *)(const void *)(one + at);                      \
-            const floats *const c = (const floats *)(const void *)(two + at);                      \
-            floats *const a = (floats *)(void *)(to + at);                                         \
+        for (int64_t at = 0; at < bytes; at += INT64_C(4) * (size)) {                              \
+            const isa##_floats *const b = (const isa##_floats *)(const void *)(one + at);          \
+            const isa##_floats *const c = (const isa##_floats *)(const void *)(two + at);          \
+            isa##_floats *const a = (isa##_floats *)(void *)(to + at);                             \
             for (int i = 0; i < 4; i++) {                                                          \
                 a[i] = b[i] + 0.5F * c[i];                                                         \
             }                                                                                      \
@@ -58,10 +62,10 @@ typedef float floats __attribute__((vector_size(64)));
         roof_cpu_keep((uint64_t)(uintptr_t)to);                                                    \
     }
 
-STREAMS(base, )
+STREAMS(base, , 16)
 #if defined(__x86_64__)
-STREAMS(avx2, ROOF_TARGET_AVX2)
-STREAMS(avx512, ROOF_TARGET_AVX512)
+STREAMS(avx2, ROOF_TARGET_AVX2, 32)
+STREAMS(avx512, ROOF_TARGET_AVX512, 64)
 #endif
 
 static void (*const reads[ROOF_ISA_COUNT])(const unsigned char *, int64_t) = ROOF_EACH_ISA(read);

@@ -65,8 +65,32 @@ static bool is_noisy(const struct roof_measured *m, const struct roof_meter_task
     return noisy;
 }
 
-/* Returns the FLOP/s that a row shows for a format on one of the units; 0 if it shows none. For the
- * matrix unit of a GPU these are its products, because no bound may exceed the fastest of them. */
+/* Tells if multiplications of a format were measured on one of the units. */
+static bool is_probed(const struct roof_measured *m, enum roof_compute_unit unit,
+                      enum roof_precision format)
+{
+    bool probed = false;
+    for (size_t i = 0; i < m->count; i++) {
+        const struct roof_meter_task *const task = &m->row[i].task;
+        probed = probed || (task->probe == ROOF_PROBE_MULTIPLY && task->unit == unit &&
+                            task->format == format);
+    }
+    return probed;
+}
+
+/* Tells if a product counts for the peak of its format on one of the units: on a GPU, because its
+ * bound may not exceed the fastest product. It runs on the matrix unit if that has the format;
+ * attention always does. */
+static bool is_product_of(const struct roof_measured *m, const struct roof_workload *w,
+                          enum roof_compute_unit unit, enum roof_precision format)
+{
+    const bool cached = roof_operator_row(w->op)->other == ROOF_ROLE_KV;
+    const bool matrix = cached || is_probed(m, ROOF_COMPUTE_MATRIX, format);
+    return !m->device.host && roof_is_product(w->op) && w->formats.weights == format &&
+           w->formats.activations == format && (unit == ROOF_COMPUTE_MATRIX) == matrix;
+}
+
+/* Returns the FLOPs that a row shows for a format on one of the units; 0 if it shows none. */
 static double shown_flops(const struct roof_measured *m, const struct roof_meter_row *row,
                           enum roof_compute_unit unit, enum roof_precision format)
 {
@@ -76,9 +100,7 @@ static double shown_flops(const struct roof_measured *m, const struct roof_meter
     if (task->probe == ROOF_PROBE_MULTIPLY) {
         return task->unit == unit && task->format == format ? row->amount : 0;
     }
-    if (m->device.host || unit != ROOF_COMPUTE_MATRIX || task->probe != ROOF_PROBE_OPERATOR ||
-        !roof_is_product(w->op) || w->formats.weights != format ||
-        w->formats.activations != format) {
+    if (task->probe != ROOF_PROBE_OPERATOR || !is_product_of(m, w, unit, format)) {
         return 0;
     }
     roof_operator_work(&work, w, NULL);
@@ -89,14 +111,11 @@ double roof_measured_peak(const struct roof_measured *m, enum roof_compute_unit 
                           enum roof_precision format)
 {
     double best = 0;
-    bool probed = false;
     for (size_t i = 0; i < m->count; i++) {
         const struct roof_meter_row *const row = &m->row[i];
         best = fmax(best, shown_flops(m, row, unit, format) / row->time_s);
-        probed = probed || (row->task.probe == ROOF_PROBE_MULTIPLY && row->task.unit == unit &&
-                            row->task.format == format);
     }
-    return probed ? best : ROOF_UNKNOWN;
+    return is_probed(m, unit, format) ? best : ROOF_UNKNOWN;
 }
 
 static void put_peaks(struct roof_text *out, const struct roof_measured *m,
@@ -105,6 +124,10 @@ static void put_peaks(struct roof_text *out, const struct roof_measured *m,
     bool any = false;
     for (int format = 0; format < ROOF_PRECISION_COUNT; format++) {
         const double peak = roof_measured_peak(m, unit, (enum roof_precision)format);
+        const double multiplied =
+            m->device.host || unit == ROOF_COMPUTE_VECTOR
+                ? roof_measured_rate(m, ROOF_PROBE_MULTIPLY, 0, (enum roof_precision)format)
+                : 0; /* the probe of a matrix unit is a product, too */
         if (isnan(peak)) {
             continue;
         }
@@ -117,9 +140,7 @@ static void put_peaks(struct roof_text *out, const struct roof_measured *m,
         any = true;
         put_measured(out, roof_precision_name((enum roof_precision)format),
                      roof_to_unit(peak, ROOF_UNIT_TFLOPS),
-                     unit == ROOF_COMPUTE_MATRIX && !m->device.host
-                         ? "the fastest product"
-                         : "multiplications in registers",
+                     peak > multiplied ? "the fastest product" : "multiplications in registers",
                      is_noisy(m, &(struct roof_meter_task){.probe = ROOF_PROBE_MULTIPLY,
                                                            .format = (enum roof_precision)format,
                                                            .unit = unit}));

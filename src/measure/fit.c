@@ -123,12 +123,13 @@ static unsigned bit_of(const struct group *g, const char *key)
     return 0;
 }
 
-/* Chooses parameters one by one, always the one that lowers the error the most; *left_out becomes
- * the error on rows that are left out. */
-static unsigned choose(double *left_out, struct group *g)
+/* Chooses parameters one by one, always the one that lowers the error the most, and writes down
+ * which, and the error on rows that are left out. */
+static void choose(struct group *g)
 {
     unsigned chosen = 0;
     double best = validate(g, 0);
+    g->fit.error_before = best;
     for (size_t round = 0; round < COUNT(telling); round++) {
         unsigned better = 0;
         double least = best * (1 - GAIN);
@@ -144,12 +145,12 @@ static unsigned choose(double *left_out, struct group *g)
         chosen |= better;
         best = least;
     }
-    *left_out = best;
-    return chosen;
+    g->fit.moved = chosen;
+    g->fit.error_after = best;
 }
 
 /* Fills in the band and the error of the fit by cross-validation. */
-static enum roof_status judge(struct group *g, unsigned chosen, struct roof_error *error)
+static enum roof_status judge(struct group *g, struct roof_error *error)
 {
     const struct roof_kernel_fit start = g->fit;
     double *const measured = calloc(g->count, sizeof *measured);
@@ -159,7 +160,7 @@ static enum roof_status judge(struct group *g, unsigned chosen, struct roof_erro
         return roof_no_memory(error);
     }
     for (size_t turn = 0; turn < FOLDS; turn++) {
-        search(g, chosen, turn);
+        search(g, g->fit.moved, turn);
         for (size_t i = turn; i < g->count; i += FOLDS) {
             const double expected = ratio(g, g->row[i]);
             sum += isnan(expected) ? 0 : fabs(expected - 1);
@@ -221,6 +222,8 @@ static void begin_lent(struct group *g, const struct roof_kernel_fit *lent)
 {
     g->fit = *lent;
     g->fit.lent = NULL;
+    g->fit.moved = 0;
+    g->fit.error_before = g->fit.error_after = 0;
     g->parameter = roof_fit_parameters(lent, &g->parameters);
 }
 
@@ -280,30 +283,31 @@ static void name_fit(struct group *g, enum roof_kernel kernel, enum roof_numeric
  * the smallest error on rows that are left out, unless the plain formula is better by a tenth. Few
  * rows cannot show smaller differences, and the lender's formula also covers sizes that were not
  * measured. */
-static unsigned choose_form(struct group *g, enum roof_kernel kernel, enum roof_numerics numerics,
-                            const struct roof_measured *m, const struct roof_calibration *lender)
+static void choose_form(struct group *g, enum roof_kernel kernel, enum roof_numerics numerics,
+                        const struct roof_measured *m, const struct roof_calibration *lender)
 {
     const struct roof_kernel_fit *lent[ROOF_STACK_COUNT];
     const size_t count = lent_fits(lent, lender, kernel, numerics);
-    double least = 0;
+    const bool few = g->count < ROOF_FIT_ROWS_MIN;
     begin_plain(g, m);
     name_fit(g, kernel, numerics);
-    unsigned chosen = g->count < ROOF_FIT_ROWS_MIN ? 0 : choose(&least, g);
+    if (!few) {
+        choose(g);
+    }
     struct group best = *g;
-    least = count == 0 ? least : least * PLAIN_HANDICAP;
+    double least = g->fit.error_after * (count == 0 ? 1 : PLAIN_HANDICAP);
     for (size_t i = 0; i < count; i++) {
-        double error = 0;
         begin_lent(g, lent[i]);
         name_fit(g, kernel, numerics);
-        const unsigned own = g->count < ROOF_FIT_ROWS_MIN ? 0 : choose(&error, g);
-        if (error < least || (i == 0 && g->count < ROOF_FIT_ROWS_MIN)) {
+        if (!few) {
+            choose(g);
+        }
+        if (g->fit.error_after < least || (i == 0 && few)) {
             best = *g;
-            chosen = own;
-            least = error;
+            least = g->fit.error_after;
         }
     }
     *g = best;
-    return chosen;
 }
 
 static enum roof_status fit_group(struct roof_fits *out, struct group *g, enum roof_kernel kernel,
@@ -311,9 +315,9 @@ static enum roof_status fit_group(struct roof_fits *out, struct group *g, enum r
                                   const struct roof_measured *m,
                                   const struct roof_calibration *lender, struct roof_error *error)
 {
-    const unsigned chosen = choose_form(g, kernel, numerics, m, lender);
-    TRY(judge(g, chosen, error));
-    search(g, chosen, FOLDS);
+    choose_form(g, kernel, numerics, m, lender);
+    TRY(judge(g, error));
+    search(g, g->fit.moved, FOLDS);
     g->fit.one_format = weights != ROOF_PRECISION_AUTO;
     g->fit.weights = weights;
     if (out->count < ROOF_FITS_MAX) {
@@ -322,8 +326,9 @@ static enum roof_status fit_group(struct roof_fits *out, struct group *g, enum r
     return ROOF_OK;
 }
 
-/* Tells if the rows of a group have several formats of weights that are unpacked differently:
- * blocks of less than 8 bits on a CPU, whose kernels are far from each other. */
+/* Tells if the rows of a group have several formats of weights whose kernels are far from each
+ * other: blocks of less than 8 bits on a CPU, which are unpacked differently, and fp32 and tf32 on
+ * a GPU, which run on different units. */
 static bool has_several(const struct group *g, const struct roof_measured *m,
                         enum roof_numerics numerics)
 {
@@ -332,7 +337,8 @@ static bool has_several(const struct group *g, const struct roof_measured *m,
         several = several || g->row[i]->task.workload.formats.weights !=
                                  g->row[0]->task.workload.formats.weights;
     }
-    return several && m->device.host && numerics == ROOF_NUMERICS_W4A16;
+    return several &&
+           (numerics == ROOF_NUMERICS_32BIT || (m->device.host && numerics == ROOF_NUMERICS_W4A16));
 }
 
 /* Fits the rows of a kernel and pair of formats: together, or each format of weights on its own. */

@@ -17,29 +17,59 @@
 /* The measured columns. */
 #define MEASURED "layers,samples,measured_us,noise,noisy"
 
-/* Leaves the columns of an operator empty. */
-static void skip_operator(struct roof_text *out)
+/* Writes what a step asks of a model into the columns of operators with the same names; nothing
+ * into the others. The formats of a layout or a file are not repeated. */
+static void put_asked(struct roof_text *out, const struct roof_model_prediction *p)
 {
+    const struct roof_formats *const f = &p->scenario.common.formats;
+    const struct {
+        const char *column;
+        enum roof_precision format;
+    } formats[] = {
+        {"weights", p->model->layout == NULL ? f->weights : ROOF_PRECISION_AUTO},
+        {"activations", f->activations},
+        {"kv", f->kv},
+        {"out", f->out},
+    };
     struct roof_text columns = ROOF_TEXT_INIT;
     roof_rows_operator_columns(&columns);
-    for (size_t i = 0; i < columns.length; i++) {
-        roof_text_put(out, columns.data[i] == ',' ? "," : "");
+    for (const char *at = columns.failed ? "" : columns.data; *at != '\0';
+         at = strchr(at, ',') + 1) {
+        const size_t length = strcspn(at, ",");
+        if (strncmp(at, "batch,", length + 1) == 0) {
+            roof_text_printf(out, "%" PRId64, p->scenario.common.shape.batch);
+        }
+        for (size_t i = 0; i < COUNT(formats); i++) {
+            if (formats[i].format != ROOF_PRECISION_AUTO && strlen(formats[i].column) == length &&
+                strncmp(at, formats[i].column, length) == 0) {
+                roof_text_put(out, roof_precision_name(formats[i].format));
+            }
+        }
+        roof_text_put(out, ",");
     }
     out->failed |= columns.failed;
     roof_text_free(&columns);
 }
 
 /* Writes what a row is about: the columns before those that were measured. row is NULL for the
- * step; its sizes are those of its operators. */
+ * step, whose row has the inputs of its prediction; those of operators are their own. */
 static void put_subject(struct roof_text *out, const struct roof_measured_step *step,
                         const struct roof_measured_node *row)
 {
     const struct roof_model_prediction *const p = step->prediction;
+    const bool named = p->model->layout != NULL && strcmp(p->model->layout, "file") != 0;
     roof_csv_cell(out, p->model->id);
-    roof_text_printf(out, ",%s,%" PRId64 ",", p->phase, step->layers);
+    roof_text_printf(out, ",%s,", p->phase);
+    if (row == NULL) {
+        roof_text_printf(out, "%s,%" PRId64 ",", p->phase, p->scenario.context);
+        roof_csv_cell(out, named ? p->model->layout : "");
+    } else {
+        roof_text_put(out, ",,");
+    }
+    roof_text_printf(out, ",%" PRId64 ",", step->layers);
     if (row == NULL) {
         roof_text_put(out, WHOLE ",,");
-        skip_operator(out);
+        put_asked(out, p);
     } else {
         roof_csv_cell(out, row->node->node.name);
         roof_text_printf(out, ",%" PRId64 ",", row->node->node.count);
@@ -184,7 +214,7 @@ static void keep_others(struct roof_text *out, const char *earlier,
 
 void roof_steps_columns(struct roof_text *out)
 {
-    roof_text_put(out, "model,phase,step_layers,name,count,");
+    roof_text_put(out, "model,pass,phase,context,layout,step_layers,name,count,");
     roof_rows_operator_columns(out);
     roof_text_put(out, MEASURED "\n");
 }

@@ -20,13 +20,12 @@ double roof_kv_bytes(const struct roof_model *m, const struct roof_layer *layer,
     }
     const int64_t kv_heads = roof_kv_heads(m, layer, tp);
     const double vectors = m->kv_lora_rank > 0 || m->key_is_value ? 1 : 2 * (double)kv_heads;
-    const double index =
-        m->index_topk > 0 && !m->key_is_value ? tokens * (double)m->index_head_dim : 0;
+    const double index = roof_chooses_keys(m, layer) ? tokens * (double)m->index_head_dim : 0;
     const double block_index = layer->blocks ? tokens * (double)m->index_head_dim : 0;
     return roof_tensor_bytes(format, tokens * kv_elements(m, layer, kv_heads), 0,
                              tokens * vectors) +
            roof_tensor_bytes(format, block_index, 0, layer->blocks ? tokens : 0) +
-           roof_tensor_bytes(ROOF_INDEX_KEYS, index, 0, tokens);
+           roof_tensor_bytes(ROOF_INDEX_KEYS, index, 0, roof_chooses_keys(m, layer) ? tokens : 0);
 }
 
 int64_t roof_whole_blocks(const struct roof_model *m, int64_t tokens)
@@ -56,7 +55,9 @@ double roof_compressor_bytes(const struct roof_model *m, const struct roof_layer
     return roof_tensor_bytes(format, ratio * 2 * width * (chooses ? 3 : 1), 0, ratio);
 }
 
-double roof_kv_bytes_per_token(const struct roof_model *model, const struct roof_scenario *scenario)
+/* Returns the bytes that a token adds to the cache; in layers with a window only if `filling`. */
+static double added_bytes(const struct roof_model *model, const struct roof_scenario *scenario,
+                          bool filling)
 {
     double bytes = 0;
     for (int64_t c = 0; c < model->layer_classes; c++) {
@@ -67,7 +68,7 @@ double roof_kv_bytes_per_token(const struct roof_model *model, const struct roof
         }
         const double more = model->native_sparse ? 1 / (double)model->block_keys : 0;
         /* Keys of images do not grow with the text. */
-        const double tokens = layer->crossed ? 0 : 1 + more;
+        const double tokens = layer->crossed || (layer->windowed && !filling) ? 0 : 1 + more;
         bytes +=
             (double)layers * roof_kv_bytes(model, layer, scenario->common.formats.kv, 1, tokens);
         bytes +=
@@ -77,6 +78,17 @@ double roof_kv_bytes_per_token(const struct roof_model *model, const struct roof
                                                          1 / (double)layer->ratio);
     }
     return bytes;
+}
+
+double roof_kv_bytes_per_token(const struct roof_model *model, const struct roof_scenario *scenario)
+{
+    return added_bytes(model, scenario, true);
+}
+
+double roof_kv_bytes_per_further_token(const struct roof_model *model,
+                                       const struct roof_scenario *scenario)
+{
+    return added_bytes(model, scenario, false);
 }
 
 int64_t roof_mixer_channels(const struct roof_mixer *mixer, int64_t tp)

@@ -8,6 +8,7 @@
 #include "model/config_parts.h"
 #include "model/load.h"
 #include "model/model_make.h"
+#include "model/quantization.h"
 
 /* --- the document -------------------------------------------------------------------------- */
 
@@ -88,6 +89,27 @@ static void note_omissions(const struct config *c)
     }
 }
 
+/* Notes an activation function that no known class has: the class decides whether there is a gate.
+ */
+static enum roof_status note_activation(const struct config *c)
+{
+    static const char *const keys[] = {"hidden_act", "hidden_activation", "activation_function",
+                                       "mlp_hidden_act"};
+    static const char *const known[] = {"silu",  "swish",     "gelu*", "quick_gelu", "relu",
+                                        "relu2", "swigluoai", "situ",  "*tanh",      "swiglu"};
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        const char *const word = roof_json_string(roof_config_member(c, keys[i]));
+        if (word != NULL && !roof_config_key_in(word, known, COUNT(known))) {
+            struct roof_text note = ROOF_TEXT_INIT;
+            roof_text_printf(&note,
+                             "%s has an unknown function, which counts like silu: ", keys[i]);
+            roof_text_plain(&note, word);
+            return roof_model_note_text(c->model, &note, c->error);
+        }
+    }
+    return ROOF_OK;
+}
+
 /* Refuses members that change no prediction if their values show that the file is broken. */
 static enum roof_status check_others(const struct config *c)
 {
@@ -105,7 +127,7 @@ static enum roof_status check_others(const struct config *c)
         return roof_json_error(c->json, factor, c->error,
                                "factor of rope_scaling must be a number above 0, up to 1e6");
     }
-    return ROOF_OK;
+    return note_activation(c);
 }
 
 static enum roof_status read_config(struct config *c)
@@ -119,6 +141,7 @@ static enum roof_status read_config(struct config *c)
     TRY(roof_config_plain(&reading, c));
     TRY(roof_config_keys(c));
     TRY(roof_config_check(&reading, c));
+    TRY(roof_config_partners(&reading, c));
     roof_config_architecture(&reading.model, c);
     TRY(roof_config_positions(&reading.model, c));
     TRY(roof_config_rotary(&reading.rotary, c));
@@ -126,7 +149,10 @@ static enum roof_status read_config(struct config *c)
     roof_config_rotary_dim(c->model, c, &reading);
     note_omissions(c);
     TRY(roof_config_tower(c));
-    return roof_config_audio(c);
+    TRY(roof_config_audio(c));
+    const roof_json_value *const quantization = roof_model_quantization(c->model);
+    return quantization == NULL ? ROOF_OK
+                                : roof_config_note_quantization(c->model, quantization, c->error);
 }
 
 /* Names the model: by its id in the registry, else by its source. */
@@ -150,7 +176,7 @@ static enum roof_status read_document(struct config *c)
     const roof_json_value *const quantization = roof_config_member(c, "quantization_config");
     roof_model_set_quantization(c->model, c->json, quantization);
     c->model->quantization = roof_json_line(roof_json_get(quantization, "quant_method"));
-    c->model->algorithm = roof_json_line(roof_json_get(quantization, "quant_algo"));
+    c->model->algorithm = roof_config_algorithm(quantization);
     TRY(put_id(c));
     TRY(read_about(c));
     return read_config(c);
@@ -176,6 +202,32 @@ enum roof_status roof_config_read(struct roof_model **out, struct roof_json *jso
     return status;
 }
 
+/* Notes that a hf_quant_config.json does not mean the formats of the config, which are used. */
+static enum roof_status note_beside(struct roof_model *model, struct roof_json *json,
+                                    const roof_json_value *object, struct roof_error *error)
+{
+    struct roof_quantization_pair pair;
+    struct roof_text note = ROOF_TEXT_INIT;
+    TRY(roof_quantization_compare(&pair, model, json, object, error));
+    if (pair.unknown) {
+        roof_model_note(model, "hf_quant_config.json has a quantisation that is not known; that of "
+                               "config.json is used");
+    }
+    if (!pair.differs) {
+        return ROOF_OK;
+    }
+    if (pair.config == pair.other) {
+        roof_text_put(&note, "config.json and hf_quant_config.json disagree about the formats; "
+                             "those of config.json are used");
+    } else {
+        const char *const config = roof_format(pair.config)->name;
+        roof_text_printf(&note, "config.json says %s, hf_quant_config.json says %s: %s is used",
+                         config, roof_format(pair.other)->name, config);
+    }
+    roof_text_put(&note, "; TensorRT-LLM reads hf_quant_config.json");
+    return roof_model_note_text(model, &note, error);
+}
+
 enum roof_status roof_config_read_beside(struct roof_model *model, struct roof_json *json,
                                          struct roof_error *error)
 {
@@ -196,8 +248,9 @@ enum roof_status roof_config_read_beside(struct roof_model *model, struct roof_j
         roof_model_set_quantization(model, json, object);
         model->quantization = "modelopt";
         model->algorithm = roof_json_line(algorithm);
+        return roof_config_note_quantization(model, object, error);
     }
-    return ROOF_OK;
+    return says ? note_beside(model, json, object, error) : ROOF_OK;
 }
 
 enum roof_status roof_model_quantize(struct roof_model *model, const char *quantization,

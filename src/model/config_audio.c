@@ -12,6 +12,56 @@
 #include "model/config_parts.h"
 #include "model/model_make.h"
 
+/* Keys of audio_config that are read, or change no shape. A star stands for any characters. */
+static const char *const known_keys[] = {"*_act",
+                                         "*_eps",
+                                         "*activation_function",
+                                         "*drop*",
+                                         "*dtype",
+                                         "*attention_chunk_size", /* its window counts */
+                                         "*attention_context_left",
+                                         "*attention_context_right",
+                                         "*attention_invalid_logits_value",
+                                         "*attention_logit_cap",
+                                         "*conv_kernel_size",
+                                         "*init*",
+                                         "*num_attention_heads",
+                                         "*num_hidden_layers",
+                                         "*residual_weight",
+                                         "attn_implementation",
+                                         "conf_reduction_factor",
+                                         "d_model",
+                                         "encoder_attention_heads",
+                                         "encoder_ffn_dim",
+                                         "encoder_layers",
+                                         "gradient_clipping",
+                                         "hidden_size",
+                                         "id2label",
+                                         "input_feat_size",
+                                         "intermediate_size",
+                                         "label2id",
+                                         "length_penalty", /* what a class writes for all models */
+                                         "max_length",
+                                         "max_source_positions",
+                                         "model_type",
+                                         "num_beams",
+                                         "num_mel_bins",
+                                         "num_return_sequences",
+                                         "output_proj_dims",
+                                         "repetition_penalty",
+                                         "return_dict",
+                                         "scale_embedding",
+                                         "sscp_conv_channel_size",
+                                         "sscp_conv_stride_size",
+                                         "subsampling_conv_channels",
+                                         "temperature",
+                                         "top_k",
+                                         "top_p",
+                                         "typical_p",
+                                         "use_cache",
+                                         "use_clipped_linears",
+                                         "vocab_*"};
+
 #define SIZE_MAX_VALUE 1000000
 #define NAMES_MAX 2
 
@@ -182,7 +232,9 @@ enum roof_status roof_config_audio(const struct config *c)
     r.contradicts = i < COUNT(types) && (r.contradicts || r.audio.hidden % r.audio.heads != 0);
     if (i < COUNT(types) && !r.contradicts) {
         c->model->audio = r.audio;
-    } else if (*c->model->notes == NULL) { /* else the registry says it in its own words */
+        return roof_config_note_members(c, r.json, "audio_config", known_keys, COUNT(known_keys));
+    }
+    if (*c->model->notes == NULL) { /* else the registry says it in its own words */
         roof_model_note(c->model, r.contradicts
                                       ? "the audio encoder is not counted, because sizes in "
                                         "audio_config contradict each other"

@@ -40,6 +40,7 @@ static const struct family families[] = {
     {.type = "laguna", .flags = QK_NORM | ROUTER_BIAS | HEAD_LISTS},
     {.type = "phi3"},
     {.type = "phi4mm"},
+    {.type = "phimoe", .flags = LAYERNORM},
     {.type = "phi", .flags = BIASES | HEAD_BIAS | LAYERNORM | UNGATED | PARALLEL},
     {.type = "gpt_neox", .flags = BIASES | LAYERNORM | UNGATED | PARALLEL | OWN_NORMS},
     {.type = "gpt2", .flags = BIASES | LAYERNORM | UNGATED | TIED | LEARNED},
@@ -48,6 +49,7 @@ static const struct family families[] = {
     {.type = "gpt_oss",
      .flags = QKV_BIAS | O_BIAS | SINKS | EXPERT_BIAS | ROUTER_BIAS,
      .window_pattern = 2},
+    {.type = "mimo", .flags = NO_O_BIAS},
     {.type = "deepseek_v2"},
     {.type = "deepseek_v3", .flags = ROUTER_BIAS},
     {.type = "deepseek_v32", .flags = ROUTER_BIAS},
@@ -58,7 +60,7 @@ static const struct family families[] = {
     {.type = "glm4v_moe", .flags = QKV_BIAS | NO_O_BIAS | ROUTER_BIAS},
     {.type = "glm4v_moe_text", .flags = QKV_BIAS | NO_O_BIAS | ROUTER_BIAS},
     {.type = "glm4_moe_lite", .flags = ROUTER_BIAS},
-    {.type = "glm_moe_dsa", .flags = ROUTER_BIAS},
+    {.type = "glm_moe_dsa", .flags = ROUTER_BIAS, .shares_choice = true},
     {.type = "olmoe", .flags = WIDE_QK_NORM},
     {.type = "olmo2", .flags = WIDE_QK_NORM | POST_ONLY},
     {.type = "olmo3", .flags = WIDE_QK_NORM | POST_ONLY, .window_pattern = 4},
@@ -122,12 +124,42 @@ static const struct family families[] = {
 
 /* --- the architecture ---------------------------------------------------------------------- */
 
-static const struct family *find_family(const roof_json_value *type)
+static const struct family *named_family(const char *name)
 {
-    const char *const name = roof_json_string(type);
     for (size_t i = 0; name != NULL && i < COUNT(families); i++) {
         if (strcmp(name, families[i].type) == 0) {
             return &families[i];
+        }
+    }
+    return NULL;
+}
+
+static const struct family *find_family(const roof_json_value *type)
+{
+    return named_family(roof_json_string(type));
+}
+
+/* Types that no class has, each with the class that `architectures` must name beside it. SGLang
+ * writes deepseek_ref into configs of DeepSeek-V4 (aiconfigurator@5f2e6bb0, model_configs of
+ * sgl-project). Other types are not read so: a config may name the class of another architecture,
+ * such as LlamaForCausalLM. */
+static const struct {
+    const char *type;
+    const char *architecture;
+    const char *family;
+} renamed_types[] = {{"deepseek_ref", "DeepseekV4ForCausalLM", "deepseek_v4"}};
+
+/* Returns the family of a renamed type; NULL: it is none, or `architectures` names another class.
+ */
+static const struct family *find_renamed(const struct config *c, const roof_json_value *type)
+{
+    const char *const name = roof_json_string(type);
+    const char *const architecture =
+        roof_json_string(roof_json_first(roof_json_get(c->root, "architectures")));
+    for (size_t i = 0; name != NULL && architecture != NULL && i < COUNT(renamed_types); i++) {
+        if (strcmp(name, renamed_types[i].type) == 0 &&
+            strcmp(architecture, renamed_types[i].architecture) == 0) {
+            return named_family(renamed_types[i].family);
         }
     }
     return NULL;
@@ -142,6 +174,9 @@ enum roof_status roof_config_family(struct config *c)
     const bool blocks = whole != NULL && (whole->flags & BLOCKS) != 0;
     const roof_json_value *const type = roof_json_string(inner) == NULL || blocks ? outer : inner;
     c->family = find_family(type);
+    if (c->family == NULL) {
+        c->family = find_renamed(c, type);
+    }
     if (c->family != NULL) {
         return ROOF_OK;
     }
@@ -196,8 +231,12 @@ static const struct {
     {"vit", "it is an encoder"},
     {"clip", "it has encoders"},
     {"mamba", "its layers are Mamba-1"},
+    {"phi4flash", "Mamba-1 layers and one cache share their memory with later layers"},
+    {"ernie4_5_moe_vl", "it has two sets of experts, for text and for images"},
+    {"ernie4_5_vl_moe", "it has two sets of experts, for text and for images"},
     {"mamba2", "it has no attention"},
     {"rwkv", "it has no attention"},
+    {"recurrent_gemma", "most of its layers are gated linear recurrences"},
     {"zamba2", "its attention layers share weights"},
     {"step3p5", "layers with a window have heads of their own"},
     {"step3p7", "the config leaves out the heads of layers with a window"},
@@ -280,7 +319,7 @@ static void put_biases(struct roof_model *m, struct config *c)
             m->qkv_bias = m->o_bias = m->mlp_bias = roof_config_flag(c, all[i], false);
         }
     }
-    m->head_bias = (flags & HEAD_BIAS) != 0;
+    m->head_bias = roof_config_flag(c, "lm_head_bias", (flags & HEAD_BIAS) != 0);
     m->expert_bias = (flags & EXPERT_BIAS) != 0;
     m->router_bias = (flags & ROUTER_BIAS) != 0;
 }

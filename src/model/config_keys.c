@@ -21,6 +21,7 @@ static const char *const read_keys[] = {"attention_bias",
                                         "language_config",
                                         "layer_norm_elementwise_affine",
                                         "layer_types",
+                                        "lm_head_bias",
                                         "llm_config",
                                         "mlp_bias",
                                         "mlp_only_layers",
@@ -49,6 +50,7 @@ static const char *const harmless[] = {
     /* tokens and text */
     "*_token", "*_token_id", "*_token_ids", "*_token_index", "*_token_indices", "*tokenizer*",
     "bos_*", "eos_*", "pad_*", "*_tokens_per_image", "*_seq_length_padding",
+    "org_vocab_size", /* the vocabulary without added tokens (Hunyuan); vocab_size is read */
     /* training */
     "*dropout*", "*_pdrop", "*_drop", "initializer_*", "*_initializer_*", "init_*", "*_init_std",
     "*_loss*", "*_jitter*", "*aux_alpha*", "seq_aux", "ep_size", "pretraining_tp", "*_lr_*",
@@ -73,13 +75,16 @@ static const char *const harmless[] = {
     "mrope_*", "*yarn*", "use_rope*", "layer_rope_*", "position_embedding_type",
     "*_rope_parameters", "n_ctx_orig", "*rope_interleave", "layer_switch",
     "order_of_interleaved_layers", "use_embedding_sharing", "use_gated_activation",
-    "use_parallel_block", "moe_capacity", "moe_gate*", "moe_use_aux_free", "moe_norm_min",
+    "use_parallel_block", "moe_capacity", "moe_gate", "moe_use_aux_free", "moe_norm_min",
     "mtp_transformer_layers", "use_mtp", "use_routing_bias", "qk_norm_type", "use_rotary_pos_emb",
     "do_layer_norm_before", /* norms before or after a layer cost the same */
     /* routing: which experts are chosen, not how many */
     "norm_topk_prob", "scoring_func", "topk_method", "topk_group", "n_group", "num_expert_group",
-    "expert_group", "router_*", "moe_router_*", "routing_*", "moe_renormalize", "route_scale",
-    "route_norm", "score_*", "use_grouped_topk", "expert_dtype", "moe_layer_index_offset",
+    "expert_group", "router_z_*", "router_bias_*", "router_logit*", "router_sigmoid*",
+    "*router_activation*", "*router_score*", "moe_router_use_*", "moe_router_enable_expert_bias",
+    "moe_router_pre_softmax", "moe_router_load_*", "moe_router_force_*", "moe_router_group*",
+    "routing_method", "routing_type", "moe_renormalize", "route_scale", "route_norm", "score_func*",
+    "score_correction*", "score_mode", "use_grouped_topk", "expert_dtype", "moe_layer_index_offset",
     "routed_scaling_factor",
     /* names and serving */
     "architectures", "auto_map", "transformers_version", "*_version", "_name_or_path", "*_name",
@@ -93,14 +98,15 @@ static const char *const harmless[] = {
     "begin_suppress_tokens", "forced_*", "exponential_decay_length_penalty", "prefix",
     "sep_token_id", "decoder_start_token_id", "cross_attention_hidden_size", "unsloth_*",
     "pipeline_tag", "license", "use_mamba_kernels", "ignore_keys_at_inference",
-    "keys_to_ignore_at_inference", "base_model_*_plan", "tf_legacy_loss",
+    "keys_to_ignore_at_inference", "base_model_*_plan", "tf_legacy_loss", "cache_implementation",
     /* towers of other modalities, which config_tower.c reads or which are not counted */
     "vision_*", "image_*", "video_*", "audio_*", "speech_*", "mm_*", "projector_*", "vit_*",
     "visual*", "multimodal_*", "multi_modal_*", "boi_*", "eoi_*", "boa_*", "eoa_*", "talker_config",
     "code2wav_config", "*_audio_output", "spatial_merge_size", "img_*", "media_*",
-    "downsample_ratio", "dynamic_image_size", "force_image_size", "*_dynamic_patch", "pad2square",
-    "ps_version", "select_layer", "template", "system_message", "use_*_lora", "use_thumbnail",
-    "embd_layer", "projection_*", "ignore_index", "use_unified_vision_chunk"};
+    "downsample_ratio", "downsample_factor", "alignment_intermediate_size", "dynamic_image_size",
+    "force_image_size", "*_dynamic_patch", "pad2square", "ps_version", "select_layer", "template",
+    "system_message", "use_*_lora", "use_thumbnail", "embd_layer", "projection_*", "ignore_index",
+    "use_unified_vision_chunk", "anyres_*", "num_media_embeds" /* Hunyuan */};
 
 /* Keys that are read for families with layers that keep a state. */
 static const char *const state_keys[] = {"chunk_size",
@@ -109,9 +115,30 @@ static const char *const state_keys[] = {"chunk_size",
                                          "full_attention_interval",
                                          "hybrid_override_pattern",
                                          "layers_block_type",
-                                         "linear_*",
-                                         "mamba_*",
-
+                                         "linear_attn_config",
+                                         "linear_conv_kernel_dim",
+                                         "linear_key_head_dim",
+                                         "linear_num_key_heads",
+                                         "linear_num_value_heads",
+                                         "linear_value_head_dim",
+                                         "mamba_chunk_size",
+                                         "mamba_conv_bias",
+                                         "mamba_d_conv",
+                                         "mamba_d_head",
+                                         "mamba_d_ssm",
+                                         "mamba_d_state",
+                                         "mamba_expand",
+                                         "mamba_head_dim",
+                                         "mamba_hidden_act",
+                                         "mamba_inner_layernorms",
+                                         "mamba_n_groups",
+                                         "mamba_n_heads",
+                                         "mamba_norm_before_gate",
+                                         "mamba_num_heads",
+                                         "mamba_proj_bias",
+                                         "mamba_rms_norm",
+                                         "mamba_ssm_*dtype",
+                                         "mamba_use_mlp",
                                          "n_groups",
                                          "ssm_state_size",
                                          "time_step_*",
@@ -172,7 +199,10 @@ static const char *const doubled_keys[] = {"zero_expert_num", "zero_expert_type"
 
 /* Keys that are read for families whose residual has streams that layers predict, or that change no
  * shape in them: zero activations of an MLP do not make its product smaller. */
-static const char *const altup_keys[] = {"altup_*",
+static const char *const altup_keys[] = {"altup_active_idx",
+                                         "altup_coef_clip",
+                                         "altup_correct_scale",
+                                         "altup_num_inputs",
                                          "laurel_rank",
                                          "activation_sparsity_pattern",
                                          "num_kv_shared_layers",
@@ -188,43 +218,49 @@ static const char *const branch_keys[] = {"block_size",   "block_counts", "windo
 static const struct architecture {
     const char *key;
     const char *what;
-} architecture[] = {{"index_topk", "each query attends to the keys that an indexer chooses"},
-                    {"index_n_heads", "each query attends to the keys that an indexer chooses"},
-                    {"index_head_dim", "each query attends to the keys that an indexer chooses"},
-                    {"linear_attn_config", "some layers have linear attention"},
-                    {"linear_num_key_heads", "some layers have linear attention"},
-                    {"sparse_attention_config", "each query attends to chosen blocks of keys"},
-                    {"hybrid_layer_pattern", "layers differ in their attention"},
-                    {"hybrid_override_pattern", "layers differ: state-space, attention or MLP"},
-                    {"layers_block_type", "layers differ: state-space, attention or MLP"},
-                    {"compress_ratios", "keys and values are compressed by a ratio for each layer"},
-                    {"routed_expert_hidden_size", "routed experts work on a narrower latent"},
-                    {"moe_latent_size", "routed experts work on a narrower latent"},
-                    {"zero_expert_num", "some experts compute nothing"},
-                    {"attention_chunk_size", "some layers attend within chunks"},
-                    {"attn_type_list", "some layers have linear attention"},
-                    {"block_configs", "layers differ in their heads and widths"},
-                    {"cross_attention_layers", "some layers attend to images"},
-                    {"hidden_size_per_layer_input", "layers have embeddings of their own"},
-                    {"num_kv_shared_layers", "some layers use the keys and values of others"},
-                    {"use_cla", "some layers use the keys and values of others"},
-                    {"cla_share_factor", "some layers use the keys and values of others"},
-                    {"global_head_dim", "layers differ in the size of their heads"},
-                    {"swa_head_dim", "layers differ in the size of their heads"},
-                    {"o_lora_rank", "the output projection has a low rank"},
-                    {"hc_mult", "the residual has several streams"},
-                    {"attn_res_block_size", "blocks of layers have residuals of their own"},
-                    {"mla_use_output_gate", "latent attention has a gate"},
-                    {"attn_layer_period", "some layers are state-space layers"},
-                    {"ssm_cfg", "it has state-space layers"},
-                    {"mamba_d_state", "it has state-space layers"},
-                    {"ssm_state_size", "it has state-space layers"},
-                    {"state_size", "it has state-space layers"},
-                    {"conv_kernel", "it has state-space layers"},
-                    {"rnn_width", "it has recurrent layers"},
-                    {"lru_width", "it has recurrent layers"},
-                    {"encoder_layers", "it has an encoder"},
-                    {"num_encoder_layers", "it has an encoder"}};
+} architecture[] = {
+    {"index_topk", "each query attends to the keys that an indexer chooses"},
+    {"index_n_heads", "each query attends to the keys that an indexer chooses"},
+    {"index_head_dim", "each query attends to the keys that an indexer chooses"},
+    {"indexer_types", "some layers use the keys that the indexer of another chose"},
+    {"index_topk_freq", "some layers use the keys that the indexer of another chose"},
+    {"index_topk_pattern", "some layers use the keys that the indexer of another chose"},
+    {"index_skip_topk_offset", "some layers use the keys that the indexer of another chose"},
+    {"index_share_for_mtp_iteration", "some layers use the keys that the indexer of another chose"},
+    {"linear_attn_config", "some layers have linear attention"},
+    {"linear_num_key_heads", "some layers have linear attention"},
+    {"sparse_attention_config", "each query attends to chosen blocks of keys"},
+    {"hybrid_layer_pattern", "layers differ in their attention"},
+    {"hybrid_override_pattern", "layers differ: state-space, attention or MLP"},
+    {"layers_block_type", "layers differ: state-space, attention or MLP"},
+    {"compress_ratios", "keys and values are compressed by a ratio for each layer"},
+    {"routed_expert_hidden_size", "routed experts work on a narrower latent"},
+    {"moe_latent_size", "routed experts work on a narrower latent"},
+    {"zero_expert_num", "some experts compute nothing"},
+    {"attention_chunk_size", "some layers attend within chunks"},
+    {"attn_type_list", "some layers have linear attention"},
+    {"block_configs", "layers differ in their heads and widths"},
+    {"cross_attention_layers", "some layers attend to images"},
+    {"hidden_size_per_layer_input", "layers have embeddings of their own"},
+    {"num_kv_shared_layers", "some layers use the keys and values of others"},
+    {"use_cla", "some layers use the keys and values of others"},
+    {"cla_share_factor", "some layers use the keys and values of others"},
+    {"global_head_dim", "layers differ in the size of their heads"},
+    {"swa_head_dim", "layers differ in the size of their heads"},
+    {"o_lora_rank", "the output projection has a low rank"},
+    {"hc_mult", "the residual has several streams"},
+    {"attn_res_block_size", "blocks of layers have residuals of their own"},
+    {"mla_use_output_gate", "latent attention has a gate"},
+    {"attn_layer_period", "some layers are state-space layers"},
+    {"ssm_cfg", "it has state-space layers"},
+    {"mamba_d_state", "it has state-space layers"},
+    {"ssm_state_size", "it has state-space layers"},
+    {"state_size", "it has state-space layers"},
+    {"conv_kernel", "it has state-space layers"},
+    {"rnn_width", "it has recurrent layers"},
+    {"lru_width", "it has recurrent layers"},
+    {"encoder_layers", "it has an encoder"},
+    {"num_encoder_layers", "it has an encoder"}};
 
 /* Words in the names of keys for layers, sizes and parts of the work. */
 static const char *const words[] = {
@@ -286,6 +322,7 @@ static bool passes(const struct config *c, const char *key)
         ((c->family->flags & OWN_WINDOWS) != 0 &&
          roof_config_key_in(key, window_keys, COUNT(window_keys))) ||
         (c->family->crossed && strcmp(key, "cross_attention_layers") == 0) ||
+        (c->family->shares_choice && roof_config_choice_key(key)) ||
         (c->family->altup && roof_config_key_in(key, altup_keys, COUNT(altup_keys))) ||
         (c->family->doubled && roof_config_key_in(key, doubled_keys, COUNT(doubled_keys))) ||
         ((c->family->flags & CHUNKS) != 0 &&
@@ -317,6 +354,31 @@ bool roof_config_says_nothing(const roof_json_value *value)
     return text == NULL && roof_json_count(value) == 0;
 }
 
+/* Tells whether qk_head_dim is the sum of its parts, which are read. */
+static bool repeats_head_dim(const struct config *c)
+{
+    double whole = 0;
+    double rope = 0;
+    double rest = 0;
+    return roof_json_number(&whole, roof_config_member(c, "qk_head_dim")) &&
+           roof_json_number(&rope, roof_config_member(c, "qk_rope_head_dim")) &&
+           roof_json_number(&rest, roof_config_member(c, "qk_nope_head_dim")) &&
+           whole == rope + rest;
+}
+
+/* Tells whether mlp_layer_types says what first_k_dense_replace does: dense layers, then others. */
+static bool repeats_dense(const struct config *c)
+{
+    double dense = 0;
+    const roof_json_value *item = roof_json_first(roof_config_member(c, "mlp_layer_types"));
+    bool same = roof_json_number(&dense, roof_config_member(c, "first_k_dense_replace"));
+    for (size_t layer = 0; item != NULL && same; item = roof_json_next(item), layer++) {
+        const char *const word = roof_json_string(item);
+        same = word != NULL && strcmp(word, (double)layer < dense ? "dense" : "sparse") == 0;
+    }
+    return same;
+}
+
 /* Tells whether a key belongs to a feature that another key of the config, or its own value, turns
  * off. */
 static bool turned_off(const struct config *c, const char *key)
@@ -329,15 +391,44 @@ static bool turned_off(const struct config *c, const char *key)
             roof_json_number(&every, roof_config_member(c, key)) && every == 1);
 }
 
-/* Tells whether a list of kinds of attention has the usual one for all layers. */
-static bool all_ones(const char *key, const roof_json_value *value)
+/* Tells whether a key says what other keys say, which are read. */
+static bool repeats(const struct config *c, const char *key)
+{
+    return (strcmp(key, "qk_head_dim") == 0 && repeats_head_dim(c)) ||
+           (strcmp(key, "mlp_layer_types") == 0 && repeats_dense(c));
+}
+
+/* Tells whether an item of a list is the usual one: attention, or an indexer of its own. */
+static bool is_usual(const char *key, const roof_json_value *item)
+{
+    const char *const word = roof_json_string(item);
+    double number = 0;
+    return strcmp(key, "attn_type_list") == 0
+               ? roof_json_number(&number, item) && number == 1
+               : strcmp(key, "indexer_types") == 0 && word != NULL && strcmp(word, "full") == 0;
+}
+
+/* Tells whether a list has the usual item for all layers. */
+static bool all_usual(const char *key, const roof_json_value *value)
 {
     const roof_json_value *item = roof_json_first(value);
-    double number = 1;
-    while (item != NULL && roof_json_number(&number, item) && number == 1) {
+    const bool any = item != NULL;
+    while (item != NULL && is_usual(key, item)) {
         item = roof_json_next(item);
     }
-    return strcmp(key, "attn_type_list") == 0 && item == NULL;
+    return any && item == NULL;
+}
+
+/* Refuses a list with the usual items, but not one for each layer. */
+static enum roof_status check_length(const struct config *c, const char *key,
+                                     const roof_json_value *list)
+{
+    double layers = 0;
+    return !roof_json_number(&layers, roof_config_member(c, "num_hidden_layers")) ||
+                   (double)roof_json_count(list) == layers
+               ? ROOF_OK
+               : roof_json_error(c->json, list, c->error,
+                                 "%s must have an item for each of the %.0f layers", key, layers);
 }
 
 /* Returns the effect of a key that changes the architecture; NULL: it is not known to do so. */
@@ -359,6 +450,47 @@ static bool speaks_of_layers(const char *key)
         }
     }
     return false;
+}
+
+void roof_config_add_unknown(struct unknown_keys *out, const roof_json_value *object,
+                             const char *const *known, size_t count)
+{
+    for (const roof_json_value *member = roof_json_first(object); member != NULL;
+         member = roof_json_next(member)) {
+        const char *const key = roof_json_key(member);
+        size_t i = 0;
+        if (key == NULL || roof_config_says_nothing(member) ||
+            roof_config_key_in(key, known, count)) {
+            continue;
+        }
+        while (i < out->count && strcmp(out->key[i], key) != 0) {
+            i++;
+        }
+        out->more = out->more || i == UNKNOWN_KEYS_MAX;
+        if (i == out->count && i < UNKNOWN_KEYS_MAX) {
+            out->key[out->count++] = key;
+        }
+    }
+}
+
+enum roof_status roof_config_note_unknown(const struct config *c,
+                                          const struct unknown_keys *unknown, const char *name)
+{
+    struct roof_text text = ROOF_TEXT_INIT;
+    for (size_t i = 0; i < unknown->count; i++) {
+        roof_text_printf(&text, i == 0 ? "ignored unknown keys of %s: " : ", ", name);
+        roof_text_plain(&text, unknown->key[i]);
+    }
+    roof_text_put(&text, unknown->more ? " and more" : "");
+    return roof_model_note_text(c->model, &text, c->error);
+}
+
+enum roof_status roof_config_note_members(const struct config *c, const roof_json_value *object,
+                                          const char *name, const char *const *known, size_t count)
+{
+    struct unknown_keys unknown = {.count = 0};
+    roof_config_add_unknown(&unknown, object, known, count);
+    return roof_config_note_unknown(c, &unknown, name);
 }
 
 /* --- NaN and Infinity ---------------------------------------------------------------------- */
@@ -423,9 +555,12 @@ static enum roof_status check_member(struct roof_text *unknown, const struct con
                                      const roof_json_value *member)
 {
     const char *const key = roof_json_key(member);
-    if (roof_config_says_nothing(member) || passes(c, key) || all_ones(key, member) ||
-        turned_off(c, key)) {
+    if (roof_config_says_nothing(member) || passes(c, key) || turned_off(c, key) ||
+        repeats(c, key)) {
         return ROOF_OK;
+    }
+    if (all_usual(key, member)) {
+        return check_length(c, key, member);
     }
     const char *const changed = changes(key);
     if (changed != NULL) {

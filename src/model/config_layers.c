@@ -215,6 +215,12 @@ static enum roof_status read_experts(struct roof_layer *layer, struct reading *r
     }
     if (m->shared_intermediate == 0 && roof_config_flag(c, "use_mixed_mlp_moe", true)) {
         m->shared_intermediate = r->extra.shared_experts * m->expert_intermediate;
+    } else if (m->shared_intermediate > 0 && r->extra.shared_experts > 1) {
+        return roof_json_error(
+            c->json, c->text, c->error,
+            "whether the width of shared experts is that of one or of all %" PRId64
+            " is not known: leave out their number, and give that of all",
+            r->extra.shared_experts);
     }
     TRY(put_experts(layer, r, c));
     if ((c->family->flags & CHUNKS) != 0) {
@@ -247,6 +253,8 @@ static enum roof_status put_layers(struct roof_layer *layer, struct reading *r, 
         TRY(roof_config_crossed(layer, r, c));
     } else if ((c->family->flags & HEAD_LISTS) != 0) {
         TRY(roof_config_head_lists(layer, r, c));
+    } else if (c->family->shares_choice) {
+        TRY(roof_config_choices(layer, &r->model, c));
     }
     if (c->no_flag != NULL) {
         return roof_json_error(c->json, c->no_flag, c->error, "%s must be true or false",

@@ -232,6 +232,17 @@ static enum roof_status check_values(const struct roof_layer *layer, const struc
 
 enum roof_status roof_config_blocks(struct roof_layer *layer, struct reading *r, struct config *c)
 {
+    static const char *const known[] = {
+        "use_sparse_attention",
+        "sparse_block_size",
+        "sparse_topk_blocks",
+        "sparse_num_index_heads",
+        "sparse_index_dim",
+        "sparse_attention_freq",
+        "sparse_disable_index_value",
+        "sparse_score_type",
+        /* these blocks are among the chosen ones: */ "sparse_init_block",
+        "sparse_local_block"};
     struct roof_model *const m = &r->model;
     const roof_json_value *const sparse = roof_config_member(c, "sparse_attention_config");
     bool chosen[ROOF_LAYERS_MAX] = {false};
@@ -244,6 +255,7 @@ enum roof_status roof_config_blocks(struct roof_layer *layer, struct reading *r,
     if (sparse == NULL || !used) {
         return ROOF_OK;
     }
+    TRY(roof_json_only(c->json, sparse, known, COUNT(known), c->error));
     TRY(read_indexer(m, c, sparse));
     TRY(read_flags(chosen, m, c, sparse, "sparse_attention_freq"));
     for (int64_t i = 0; i < m->layers; i++) {
@@ -254,25 +266,30 @@ enum roof_status roof_config_blocks(struct roof_layer *layer, struct reading *r,
 
 /* --- DeepSeek-V4 --------------------------------------------------------------------------- */
 
-/* Reads the number of tokens of a compressed key in each layer; layers for multi-token prediction
- * may also have numbers. */
+/* Reads the number of tokens of a compressed key in each layer; the layers for multi-token
+ * prediction may also have numbers. */
 static enum roof_status read_ratios(struct roof_layer *layer, const struct roof_model *m,
-                                    const struct config *c)
+                                    const struct config *c, int64_t predictors)
 {
     static const char key[] = "compress_ratios";
+    static const char items[] = "0, 4 or 128";
     const roof_json_value *const list = roof_config_member(c, key);
-    const roof_json_value *item = roof_json_first(list);
-    if (!roof_json_is_array(list) || roof_json_count(list) < (size_t)m->layers) {
-        return refuse_list(c, key, m->layers, "0, 4 or 128");
+    const size_t count = roof_json_is_array(list) ? roof_json_count(list) : 0;
+    int64_t i = 0;
+    if (count < (size_t)m->layers || count > (size_t)(m->layers + predictors)) {
+        return refuse_list(c, key, m->layers, items);
     }
-    for (int64_t i = 0; i < m->layers; i++, item = roof_json_next(item)) {
+    for (const roof_json_value *item = roof_json_first(list); item != NULL;
+         item = roof_json_next(item), i++) {
         int64_t ratio = 0;
         TRY(roof_config_integer(&ratio, c, item, key, 0, 128));
         if (ratio != 0 && ratio != 4 && ratio != 128) {
-            return refuse_list(c, key, m->layers, "0, 4 or 128");
+            return refuse_list(c, key, m->layers, items);
         }
-        layer[i].ratio = (int32_t)ratio;
-        layer[i].windowed = true;
+        if (i < m->layers) {
+            layer[i].ratio = (int32_t)ratio;
+            layer[i].windowed = true;
+        }
     }
     return ROOF_OK;
 }
@@ -284,7 +301,13 @@ enum roof_status roof_config_compressed(struct roof_layer *layer, struct reading
     TRY(read_size(&m->streams, c, "hc_mult", 4, 1));
     TRY(read_size(&m->out_groups, c, "o_groups", 8, 1));
     TRY(read_size(&m->out_rank, c, "o_lora_rank", 1024, 1));
-    const char *const experts = roof_json_string(roof_config_member(c, "expert_dtype"));
+    const roof_json_value *const format = roof_config_member(c, "expert_dtype");
+    const char *const experts = roof_json_string(format);
+    if (format != NULL &&
+        (experts == NULL || (strcmp(experts, "fp4") != 0 && strcmp(experts, "fp8") != 0))) {
+        return roof_json_error(c->json, format, c->error,
+                               "expert_dtype: only fp4 and fp8 are known");
+    }
     m->fp4_experts = experts != NULL && strcmp(experts, "fp4") == 0;
     if (m->head_dim == 0 || m->window == 0 || m->q_lora_rank == 0 || m->kv_heads != 1 ||
         m->qk_rope_head_dim == 0 || m->head_dim % 2 != 0 || m->index_heads == 0 ||
@@ -296,8 +319,10 @@ enum roof_status roof_config_compressed(struct roof_layer *layer, struct reading
                                "num_attention_heads");
     }
     m->key_is_value = true;
+    /* The class has one module unless the config says otherwise. */
+    const int64_t predictors = roof_config_has_size(c, M(predict_layers)) ? m->predict_layers : 1;
     roof_config_drop_predictors(r, c);
-    return read_ratios(layer, m, c);
+    return read_ratios(layer, m, c, predictors);
 }
 
 /* --- LongCat-Flash ------------------------------------------------------------------------- */
@@ -465,6 +490,9 @@ enum roof_status roof_config_head_lists(struct roof_layer *layer, struct reading
     if (bad != NULL || gating == NULL) {
         return roof_json_error(c->json, bad == NULL ? c->text : bad, c->error,
                                "gating: only true and per-head are known");
+    }
+    if (types != NULL && list_of_layers(c, "gating_types", r->model.layers) == NULL) {
+        return refuse_list(c, "gating_types", r->model.layers, "per-head");
     }
     r->model.head_gate = true;
     return read_heads(layer, &r->model, c);

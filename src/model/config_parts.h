@@ -59,6 +59,7 @@ struct family {
     bool altup;         /* the residual has streams that layers predict (Gemma 3n) */
     bool native_sparse; /* attention has three branches (NSA) */
     bool crossed;       /* some layers attend to images (Llama 3.2 Vision) */
+    bool shares_choice; /* some layers reuse the keys that an earlier one chose (GLM-5.2) */
     bool doubled; /* a layer of the config is two, of which the first has experts, too (LongCat) */
 };
 
@@ -125,6 +126,11 @@ bool roof_config_flag(struct config *c, const char *key, bool otherwise);
 enum roof_status roof_config_sizes(struct reading *out, struct config *c);
 /* Tells whether a config has the key of a field of the model, in any spelling. */
 bool roof_config_has_size(const struct config *c, size_t offset);
+/* Returns the member of a key, in any spelling; `name` is the first one, or no size. */
+const roof_json_value *roof_config_any_spelling(const struct config *c, const char *name);
+/* Tells whether a config has the key of a size in any spelling, if only with null, or its class has
+ * a value. `name` is the first spelling. */
+bool roof_config_has_value(const struct reading *r, const struct config *c, const char *name);
 /* Tells whether a key is a spelling of a size. */
 bool roof_config_is_size(const char *key);
 
@@ -138,6 +144,8 @@ enum roof_status roof_config_plain(const struct reading *r, const struct config 
 /* Refuses models that are not decoders of attention and MLP layers. */
 enum roof_status roof_config_refuse(struct config *c);
 enum roof_status roof_config_check(const struct reading *r, const struct config *c);
+/* Refuses keys that have an effect only together with another one, which is missing. */
+enum roof_status roof_config_partners(const struct reading *r, const struct config *c);
 /* Sets the details that follow from the family, and the flags of the config that override them. */
 void roof_config_architecture(struct roof_model *m, struct config *c);
 enum roof_status roof_config_positions(struct roof_model *m, const struct config *c);
@@ -177,6 +185,11 @@ enum roof_status roof_config_head_lists(struct roof_layer *layer, struct reading
                                         const struct config *c);
 /* Reads the blocks and the window of native sparse attention. */
 enum roof_status roof_config_native_sparse(struct reading *r, struct config *c);
+/* Reads which layers reuse the keys that an earlier one chose. */
+enum roof_status roof_config_choices(struct roof_layer *layer, const struct roof_model *m,
+                                     const struct config *c);
+/* Tells whether a key is read for families with such layers. */
+bool roof_config_choice_key(const char *key);
 /* Reads which layers attend to images. */
 enum roof_status roof_config_crossed(struct roof_layer *layer, struct reading *r,
                                      const struct config *c);
@@ -197,6 +210,30 @@ enum roof_status roof_config_mixer_sizes(struct roof_model *m, const struct read
 
 /* Tells whether a key is one of count patterns, in which a star stands for any characters. */
 bool roof_config_key_in(const char *key, const char *const *patterns, size_t count);
+/* Unknown keys of some objects, each once; there may be thousands. */
+#define UNKNOWN_KEYS_MAX 32
+struct unknown_keys {
+    const char *key[UNKNOWN_KEYS_MAX];
+    size_t count;
+    bool more; /* there are others */
+};
+/* Adds the members of an object that are none of the known patterns and say something. */
+void roof_config_add_unknown(struct unknown_keys *out, const roof_json_value *object,
+                             const char *const *known, size_t count);
+/* Adds a note with unknown keys, if there are any; `name` is that of their object. */
+enum roof_status roof_config_note_unknown(const struct config *c,
+                                          const struct unknown_keys *unknown, const char *name);
+/* Adds a note with the members of an object that are none of the known patterns and say something;
+ * `name` is that of the object. */
+enum roof_status roof_config_note_members(const struct config *c, const roof_json_value *object,
+                                          const char *name, const char *const *known, size_t count);
+/* Returns the quant_algo of a quantisation, an object of a config; W4A16 if all groups of
+ * compressed-tensors that have weights store INT4 and convert no inputs; NULL: none. */
+const char *roof_config_algorithm(const roof_json_value *q);
+/* Adds a note with the keys of a quantisation that are not known. */
+enum roof_status roof_config_note_quantization(struct roof_model *model,
+                                               const roof_json_value *quantization,
+                                               struct roof_error *error);
 /* Tells whether a value means nothing: null, false, 0, or an empty text or list. */
 bool roof_config_says_nothing(const roof_json_value *value);
 /* Refuses a key that changes the architecture and that no part reads; notes a key whose meaning is

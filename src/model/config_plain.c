@@ -112,7 +112,8 @@ static enum roof_status check_layers(const struct reading *r, const struct confi
     }
     if (windows && r->model.window > 0 && roof_config_member(c, "layer_types") == NULL) {
         add_doubt(&doubts, roof_config_member(c, "sliding_window"),
-                  "sliding_window needs layer_types (or null)");
+                  "sliding_window needs layer_types: give layer_types, or set "
+                  "sliding_window to null");
     }
     return doubts.at == NULL ? ROOF_OK : roof_config_stranger(c, doubts.at, doubts.text, "");
 }

@@ -120,7 +120,11 @@ static const struct key {
     {X(first_dense), false, 0, ROOF_LAYERS_MAX, {"first_k_dense_replace", "moe_layer_start_index"}},
     {X(sparse_step), false, 1, ROOF_LAYERS_MAX, {"decoder_sparse_step", "moe_layer_interval"}},
     {X(interleave), false, 0, ROOF_LAYERS_MAX, {"interleave_moe_layer_step"}},
-    {X(window_pattern), false, 0, ROOF_LAYERS_MAX, {"sliding_window_pattern"}},
+    {X(window_pattern),
+     false,
+     0,
+     ROOF_LAYERS_MAX,
+     {"sliding_window_pattern", "_sliding_window_pattern"}},
     {X(max_window_layers), false, 0, SIZE_MAX_VALUE, {"max_window_layers"}},
     {X(projection), false, 0, SIZE_MAX_VALUE, {"word_embed_proj_dim"}},
 };
@@ -214,6 +218,36 @@ bool roof_config_has_size(const struct config *c, size_t offset)
     return false;
 }
 
+/* Returns the row whose first spelling is a name; NULL: none. */
+static const struct key *find_key(const char *name)
+{
+    size_t i = 0;
+    while (i < COUNT(keys) && strcmp(keys[i].names[0], name) != 0) {
+        i++;
+    }
+    return i < COUNT(keys) ? &keys[i] : NULL;
+}
+
+const roof_json_value *roof_config_any_spelling(const struct config *c, const char *name)
+{
+    const struct key *const key = find_key(name);
+    const roof_json_value *value = roof_config_member(c, name);
+    for (size_t k = 1; key != NULL && k < KEYS_MAX && key->names[k] != NULL && value == NULL; k++) {
+        value = roof_config_member(c, key->names[k]);
+    }
+    return value;
+}
+
+bool roof_config_has_value(const struct reading *r, const struct config *c, const char *name)
+{
+    const struct key *const key = find_key(name);
+    if (key == NULL) {
+        return roof_config_has(c, name);
+    }
+    return *(const int64_t *)(const void *)((const char *)r + key->offset) > 0 ||
+           roof_config_has_size(c, key->offset);
+}
+
 /* Puts in the sizes of the class of such a language model, with a note where any is missing. */
 static void put_inner_defaults(struct reading *out, const struct config *c)
 {
@@ -235,11 +269,13 @@ static void put_inner_defaults(struct reading *out, const struct config *c)
 }
 
 /* Finds another spelling of a size with another value. Positions and vocabularies may have several
- * meanings. */
+ * meanings, and so have the layers for multi-token prediction of MiniMax-M3 (num_mtp_modules 7,
+ * num_nextn_predict_layers 1), which are not counted. */
 static const roof_json_value *find_contradiction(const struct config *c, const struct key *key,
                                                  int64_t value)
 {
-    const bool size = key->offset != M(vocab) && key->offset != M(positions);
+    const bool size = key->offset != M(vocab) && key->offset != M(positions) &&
+                      (key->offset != M(predict_layers) || (c->family->flags & BLOCKS) == 0);
     for (size_t k = 0; size && k < KEYS_MAX && key->names[k] != NULL; k++) {
         const roof_json_value *const other = roof_json_get(c->text, key->names[k]);
         double number = 0;
@@ -267,6 +303,18 @@ static const roof_json_value *of_all_layers(const roof_json_value *list, int64_t
     return first;
 }
 
+/* Returns the value of a spelling; NULL: none. Configs of Hunyuan may write false where a router
+ * has no groups. */
+static const roof_json_value *find_spelling(const struct config *c, const struct key *key,
+                                            const char *name)
+{
+    const roof_json_value *const value = roof_config_member(c, name);
+    bool flag = true;
+    const bool none = (key->offset == M(expert_groups) || key->offset == M(group_topk)) &&
+                      roof_json_boolean(&flag, value) && !flag;
+    return none ? NULL : value;
+}
+
 /* Reads a key in the first of its spellings that the config has. */
 static enum roof_status read_key(int64_t *out, const struct config *c, const struct key *key,
                                  int64_t layers)
@@ -275,7 +323,7 @@ static enum roof_status read_key(int64_t *out, const struct config *c, const str
     const char *name = NULL;
     for (size_t k = 0; k < KEYS_MAX && key->names[k] != NULL && value == NULL; k++) {
         name = key->names[k];
-        value = roof_config_member(c, name);
+        value = find_spelling(c, key, name);
     }
     const char *const word = roof_json_string(value);
     if (value == NULL || (word != NULL && strcmp(word, "auto") == 0)) {

@@ -15,9 +15,11 @@ static const char *const known_keys[] = {"*_act",
                                          "*_eps",
                                          "*drop*",
                                          "*dtype",
+                                         "*attn_implementation",
+                                         "activation_func",
                                          "attention_bias",
+                                         "attn_bias",
                                          "attention_heads",
-                                         "attn_implementation",
                                          "deepstack_visual_indexes",
                                          "default_output_length", /* tokens of an image, at most */
                                          "depth",
@@ -35,6 +37,7 @@ static const char *const known_keys[] = {"*_act",
                                          "interpolation_*",
                                          "label2id",
                                          "layer_scale_init_value",
+                                         "linear_bias",
                                          "length_penalty", /* what a class writes for all models */
                                          "max_length",
                                          "max_num_tiles",
@@ -42,10 +45,12 @@ static const char *const known_keys[] = {"*_act",
                                          "merge_kernel_size",
                                          "merge_type",
                                          "mlp_ratio",
+                                         "mlp_type",
                                          "mm_*",
                                          "norm_type",
                                          "num_key_value_heads",
                                          "out_hidden_size",
+                                         "patch_embed_proj_bias",
                                          "patch_size",
                                          "pixel_shuffle_ratio",
                                          "pooling_kernel_size",
@@ -54,6 +59,7 @@ static const char *const known_keys[] = {"*_act",
                                          "projection_dim", /* of CLIP with texts */
                                          "qk_normalization",
                                          "qkv_bias",
+                                         "qkv_hidden_size",
                                          "spatial_merge_size",
                                          "spatial_patch_size",
                                          "supported_aspect_ratios",
@@ -97,27 +103,11 @@ static const char *const known_keys[] = {"*_act",
                                          "vision_output_dim",
                                          "vision_use_head"};
 
-/* Notes the keys of vision_config that are not known. */
-static enum roof_status note_unknown(const struct config *c, const roof_json_value *vision)
-{
-    struct roof_text unknown = ROOF_TEXT_INIT;
-    for (const roof_json_value *member = roof_json_first(vision); member != NULL;
-         member = roof_json_next(member)) {
-        const char *const key = roof_json_key(member);
-        if (!roof_config_says_nothing(member) &&
-            !roof_config_key_in(key, known_keys, COUNT(known_keys))) {
-            roof_text_put(&unknown,
-                          unknown.length == 0 ? "ignored unknown keys of vision_config: " : ", ");
-            roof_text_plain(&unknown, key);
-        }
-    }
-    return roof_model_note_text(c->model, &unknown, c->error);
-}
-
 /* Tells whether the sizes of an encoder are consistent. */
 static bool fits_together(const struct roof_tower *t)
 {
-    const bool squares = t->fit == ROOF_FIT_SQUARES || t->fit == ROOF_FIT_ASPECT;
+    const bool squares =
+        t->fit == ROOF_FIT_SQUARES || t->fit == ROOF_FIT_ASPECT || t->fit == ROOF_FIT_CANVASES;
     const int64_t grid = squares ? t->side / t->patch : t->merge;
     return t->layers + t->skipped <= ROOF_LAYERS_MAX && t->inputs > 0 && t->merge > 0 &&
            grid >= t->merge && grid % t->merge == 0 && t->full <= t->layers &&
@@ -230,5 +220,5 @@ enum roof_status roof_config_tower(const struct config *c)
         return leave_out(c, "sizes in vision_config contradict each other", "");
     }
     c->model->tower = r.tower;
-    return note_unknown(c, vision);
+    return roof_config_note_members(c, vision, "vision_config", known_keys, COUNT(known_keys));
 }

@@ -3,9 +3,10 @@
  * Encoders of images by class. Their sizes are those of vision_config; what the class does and a
  * config leaves out comes from the class: huggingface/transformers, modeling_qwen2_vl.py,
  * _qwen2_5_vl.py, _qwen3_vl.py, _gemma3.py with _siglip.py, _gemma4.py, _llama4.py, _mistral3.py
- * with _pixtral.py, _llava.py with _clip.py, _internvl.py, _glm4v.py, _kimi_k25.py,
+ * with _pixtral.py, _internvl.py, _glm4v.py, _kimi_k25.py,
  * _minimax_m3_vl.py, _mllama.py; OpenGVLab/InternVL, modeling_intern_vit.py and
- * modeling_internvl_chat.py; vllm-project/vllm, kimi_vl.py with moonvit.py. The limits of pixels
+ * modeling_internvl_chat.py; vllm-project/vllm, kimi_vl.py with moonvit.py; sgl-project/sglang,
+ * configs/kimi_k3.py, and ROCm/ATOM, the encoder of Kimi-K3. The limits of pixels
  * and patches are those of the published preprocessor_config.json, or of the class of the
  * processor.
  */
@@ -14,75 +15,7 @@
 #include "base/base.h"
 #include "model/config_tower.h"
 
-#define SIZE_MAX_VALUE 1000000
-#define KEYS_MAX 3
-
-/* A size of vision_config. */
-struct size {
-    const char *names[KEYS_MAX];
-    int64_t *out;
-    int64_t otherwise; /* the default of the class; 0: the config must have it */
-};
-
-/* Returns the number that all items of a list are, NULL if they differ; any other value itself. */
-static const roof_json_value *same_item(const roof_json_value *value)
-{
-    const roof_json_value *const first = roof_json_first(value);
-    double wanted = 0;
-    double number = 0;
-    if (!roof_json_is_array(value) || !roof_json_number(&wanted, first)) {
-        return value;
-    }
-    for (const roof_json_value *item = first; item != NULL; item = roof_json_next(item)) {
-        if (!roof_json_number(&number, item) || number != wanted) {
-            return NULL;
-        }
-    }
-    return first;
-}
-
-/* Reads a size of an object; a missing size, or one that differs between two sides, is remembered.
- */
-static enum roof_status read_size(struct tower_reading *r, const roof_json_value *object,
-                                  const struct size *size)
-{
-    const roof_json_value *const value = roof_config_spelled(object, size->names, KEYS_MAX);
-    *size->out = size->otherwise;
-    if (value != NULL) {
-        const char *const key = roof_json_key(value);
-        const roof_json_value *const number = same_item(value);
-        if (number == NULL) {
-            r->unknown = key;
-            return ROOF_OK;
-        }
-        return roof_config_integer(size->out, r->config, number, key, 1, SIZE_MAX_VALUE);
-    }
-    if (size->otherwise == 0 && r->missing == NULL) {
-        r->missing = size->names[0];
-    }
-    return ROOF_OK;
-}
-
-static enum roof_status read_sizes(struct tower_reading *r, const struct size *sizes, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        TRY(read_size(r, r->vision, &sizes[i]));
-    }
-    return ROOF_OK;
-}
-
-/* Reads a flag of an object, with the default of the class. */
-static enum roof_status read_flag(bool *out, const struct tower_reading *r,
-                                  const roof_json_value *object, const char *key, bool otherwise)
-{
-    const roof_json_value *const value = roof_json_get(object, key);
-    *out = otherwise;
-    if (value != NULL && !roof_json_is_null(value) && !roof_json_boolean(out, value)) {
-        return roof_json_error(r->config->json, value, r->config->error, "%s must be true or false",
-                               key);
-    }
-    return ROOF_OK;
-}
+#define SIZE_MAX_VALUE ROOF_TOWER_SIZE_MAX
 
 /* Reads a number of an object, with the default of the class. */
 static enum roof_status read_number(double *out, const struct tower_reading *r,
@@ -105,47 +38,33 @@ static int64_t whole_inverse(double ratio)
     return ratio > 0.001 && 1 / ratio == (double)(int64_t)(1 / ratio) ? (int64_t)(1 / ratio) : 0;
 }
 
-/* Returns the elements of a patch; 0: there are more than make sense. */
-static int64_t elements(int64_t channels, int64_t frames, int64_t patch)
-{
-    const double count = (double)channels * (double)frames * (double)patch * (double)patch;
-    return count <= 1e9 ? (int64_t)count : 0;
-}
-
-/* Adds the next product, from one width to another. */
-static struct roof_projection *put_product(struct roof_tower *t, int64_t in, int64_t out,
-                                           enum roof_projection_act act, bool bias)
-{
-    int i = 0;
-    while (i < ROOF_PROJECTIONS_MAX - 1 && t->project[i].in > 0) {
-        i++;
-    }
-    t->project[i] = (struct roof_projection){.in = in, .out = out, .act = act, .bias = bias};
-    return &t->project[i];
-}
-
 /* --- Qwen-VL ------------------------------------------------------------------------------- */
 
 /* Adds the MLP of two products that makes a token of m x m patches. */
 static void put_qwen_products(struct roof_tower *t, int64_t out)
 {
     const int64_t wide = t->hidden * t->merge * t->merge;
-    put_product(t, wide, wide, ROOF_PROJECTION_GELU, true);
-    put_product(t, wide, out, ROOF_PROJECTION_PLAIN, true);
+    roof_tower_product(t, wide, wide, ROOF_PROJECTION_GELU, true);
+    roof_tower_product(t, wide, out, ROOF_PROJECTION_PLAIN, true);
 }
 
-/* Reads the common part: a patch spans two frames, so an image is used twice. */
-static enum roof_status read_frames(struct tower_reading *r, int64_t patch)
+/* Reads the common part: a patch spans two frames, so an image is used twice. `joins` has how many
+ * patches and frames are joined. */
+static enum roof_status read_frames(struct tower_reading *r, const roof_json_value *joins,
+                                    int64_t patch)
 {
     struct roof_tower *const t = &r->tower;
     int64_t channels = 0;
     int64_t frames = 0;
-    const struct size sizes[] = {{{"patch_size", NULL}, &t->patch, patch},
-                                 {{"spatial_merge_size", NULL}, &t->merge, 2},
-                                 {{"temporal_patch_size", NULL}, &frames, 2},
-                                 {{"in_channels", "in_chans", "num_channels"}, &channels, 3}};
-    TRY(read_sizes(r, sizes, COUNT(sizes)));
-    t->inputs = elements(channels, frames, t->patch);
+    const struct tower_size sizes[] = {{{"patch_size", NULL}, &t->patch, patch},
+                                       {{"in_channels", "in_chans", "num_channels"}, &channels, 3}};
+    const struct tower_size joined[] = {{{"spatial_merge_size", NULL}, &t->merge, 2},
+                                        {{"temporal_patch_size", NULL}, &frames, 2}};
+    TRY(roof_tower_sizes(r, sizes, COUNT(sizes)));
+    for (size_t i = 0; i < COUNT(joined); i++) {
+        TRY(roof_tower_size(r, joins, &joined[i]));
+    }
+    t->inputs = roof_tower_elements(channels, frames, t->patch);
     return ROOF_OK;
 }
 
@@ -154,12 +73,12 @@ static enum roof_status read_qwen2(struct tower_reading *r)
     struct roof_tower *const t = &r->tower;
     int64_t out = 0;
     double ratio = 0;
-    const struct size sizes[] = {{{"depth", NULL}, &t->layers, 0},
-                                 {{"embed_dim", NULL}, &t->hidden, 0},
-                                 {{"num_heads", NULL}, &t->heads, 0},
-                                 {{"hidden_size", NULL}, &out, 0}};
-    TRY(read_sizes(r, sizes, COUNT(sizes)));
-    TRY(read_frames(r, 14));
+    const struct tower_size sizes[] = {{{"depth", NULL}, &t->layers, 0},
+                                       {{"embed_dim", NULL}, &t->hidden, 0},
+                                       {{"num_heads", NULL}, &t->heads, 0},
+                                       {{"hidden_size", NULL}, &out, 0}};
+    TRY(roof_tower_sizes(r, sizes, COUNT(sizes)));
+    TRY(read_frames(r, r->vision, 14));
     TRY(read_number(&ratio, r, r->vision, "mlp_ratio", 4));
     const double width = ratio * (double)t->hidden;
     if (width >= 1 && width < SIZE_MAX_VALUE) {
@@ -175,12 +94,12 @@ static enum roof_status read_qwen2(struct tower_reading *r)
 static enum roof_status read_depth(struct tower_reading *r, int64_t *out)
 {
     struct roof_tower *const t = &r->tower;
-    const struct size sizes[] = {{{"depth", NULL}, &t->layers, 0},
-                                 {{"hidden_size", NULL}, &t->hidden, 0},
-                                 {{"num_heads", NULL}, &t->heads, 0},
-                                 {{"intermediate_size", NULL}, &t->intermediate, 0},
-                                 {{"out_hidden_size", NULL}, out, 0}};
-    return read_sizes(r, sizes, COUNT(sizes));
+    const struct tower_size sizes[] = {{{"depth", NULL}, &t->layers, 0},
+                                       {{"hidden_size", NULL}, &t->hidden, 0},
+                                       {{"num_heads", NULL}, &t->heads, 0},
+                                       {{"intermediate_size", NULL}, &t->intermediate, 0},
+                                       {{"out_hidden_size", NULL}, out, 0}};
+    return roof_tower_sizes(r, sizes, COUNT(sizes));
 }
 
 static enum roof_status read_qwen25(struct tower_reading *r)
@@ -188,26 +107,30 @@ static enum roof_status read_qwen25(struct tower_reading *r)
     struct roof_tower *const t = &r->tower;
     int64_t out = 0;
     int64_t window = 0;
-    const struct size size = {{"window_size", NULL}, &window, 112};
+    const struct tower_size size = {{"window_size", NULL}, &window, 112};
     TRY(read_depth(r, &out));
-    TRY(read_frames(r, 14));
-    TRY(read_size(r, r->vision, &size));
+    TRY(read_frames(r, r->vision, 14));
+    TRY(roof_tower_size(r, r->vision, &size));
     t->window = window / t->patch;
     t->full = (int64_t)roof_json_count(roof_json_get(r->vision, "fullatt_block_indexes"));
     put_qwen_products(t, out);
     return ROOF_OK;
 }
 
-/* Qwen3-VL also has such an MLP after some earlier layers. */
+/* Qwen3-VL also has such an MLP after some earlier layers: three if the config does not name them
+ * (configuration_qwen3_vl.py). Qwen3.5 has none. */
 static enum roof_status read_qwen3(struct tower_reading *r)
 {
     struct roof_tower *const t = &r->tower;
     int64_t out = 0;
-    const struct size size = {{"num_position_embeddings", NULL}, &t->position_rows, 2304};
+    const struct tower_size size = {{"num_position_embeddings", NULL}, &t->position_rows, 2304};
     TRY(read_depth(r, &out));
-    TRY(read_frames(r, 16));
-    TRY(read_size(r, r->vision, &size));
-    t->taps = (int64_t)roof_json_count(roof_json_get(r->vision, "deepstack_visual_indexes"));
+    TRY(read_frames(r, r->vision, 16));
+    TRY(roof_tower_size(r, r->vision, &size));
+    const roof_json_value *const taps = roof_json_get(r->vision, "deepstack_visual_indexes");
+    const char *const type = roof_json_string(roof_json_get(r->config->root, "model_type"));
+    const bool by_class = type != NULL && strncmp(type, "qwen3_vl", strlen("qwen3_vl")) == 0;
+    t->taps = taps == NULL && by_class ? 3 : (int64_t)roof_json_count(taps);
     put_qwen_products(t, out);
     return ROOF_OK;
 }
@@ -222,54 +145,22 @@ static enum roof_status read_glm4v(struct tower_reading *r)
     int64_t out = 0;
     int64_t side = 0;
     int64_t inner = 0;
-    const struct size size = {{"image_size", NULL}, &side, 336};
+    const struct tower_size size = {{"image_size", NULL}, &side, 336};
     TRY(read_depth(r, &out));
-    TRY(read_frames(r, 14));
-    TRY(read_size(r, r->vision, &size));
-    TRY(read_flag(&t->qkv_bias, r, r->vision, "attention_bias", false));
+    TRY(read_frames(r, r->vision, 14));
+    TRY(roof_tower_size(r, r->vision, &size));
+    TRY(roof_tower_flag(&t->qkv_bias, r, r->vision, "attention_bias", false));
     inner = t->intermediate;
     t->intermediate = out;
     t->position_rows = (side / t->patch) * (side / t->patch);
-    put_product(t, t->hidden * t->merge * t->merge, out, ROOF_PROJECTION_PLAIN, true);
-    put_product(t, out, out, ROOF_PROJECTION_GELU, false)->norm = true;
-    put_product(t, out, inner, ROOF_PROJECTION_GATED, false);
-    put_product(t, inner, out, ROOF_PROJECTION_PLAIN, false);
+    roof_tower_product(t, t->hidden * t->merge * t->merge, out, ROOF_PROJECTION_PLAIN, true);
+    roof_tower_product(t, out, out, ROOF_PROJECTION_GELU, false)->norm = true;
+    roof_tower_product(t, out, inner, ROOF_PROJECTION_GATED, false);
+    roof_tower_product(t, inner, out, ROOF_PROJECTION_PLAIN, false);
     return ROOF_OK;
 }
 
 /* --- towers with the usual names ----------------------------------------------------------- */
-
-/* Reads the sizes that the other classes share. */
-static enum roof_status read_usual(struct tower_reading *r)
-{
-    struct roof_tower *const t = &r->tower;
-    int64_t channels = 0;
-    const struct size sizes[] = {
-        {{"num_hidden_layers", "vt_num_hidden_layers"}, &t->layers, 0},
-        {{"hidden_size", "vt_hidden_size"}, &t->hidden, 0},
-        {{"num_attention_heads", "vt_num_attention_heads"}, &t->heads, 0},
-        {{"intermediate_size", "vt_intermediate_size"}, &t->intermediate, 0},
-        {{"patch_size", NULL}, &t->patch, 0},
-        {{"num_channels", NULL}, &channels, 3}};
-    TRY(read_sizes(r, sizes, COUNT(sizes)));
-    t->inputs = elements(channels, 1, t->patch);
-    return ROOF_OK;
-}
-
-/* Reads these sizes and that of the square that an image is scaled to. */
-static enum roof_status read_square(struct tower_reading *r)
-{
-    const struct size size = {{"image_size", NULL}, &r->tower.side, 0};
-    TRY(read_usual(r));
-    return read_size(r, r->vision, &size);
-}
-
-/* Returns the patches of such a square. */
-static int64_t square_patches(const struct roof_tower *t)
-{
-    const int64_t grid = t->patch > 0 ? t->side / t->patch : 0;
-    return grid * grid;
-}
 
 /* Reads Gemma 3: the patches of a square become a fixed number of tokens by their mean. */
 static enum roof_status read_gemma3(struct tower_reading *r)
@@ -277,9 +168,9 @@ static enum roof_status read_gemma3(struct tower_reading *r)
     struct roof_tower *const t = &r->tower;
     int64_t tokens = 0;
     int64_t across = 1;
-    const struct size size = {{"mm_tokens_per_image", NULL}, &tokens, 256};
-    TRY(read_square(r));
-    TRY(read_size(r, r->config->root, &size));
+    const struct tower_size size = {{"mm_tokens_per_image", NULL}, &tokens, 256};
+    TRY(roof_tower_square(r));
+    TRY(roof_tower_size(r, r->config->root, &size));
     if (r->missing != NULL || t->patch == 0) {
         return ROOF_OK;
     }
@@ -288,8 +179,8 @@ static enum roof_status read_gemma3(struct tower_reading *r)
         across++;
     }
     t->merge = grid % across == 0 && across * across == tokens ? grid / across : 0;
-    t->position_rows = square_patches(t);
-    put_product(t, t->hidden, r->config->model->hidden, ROOF_PROJECTION_PLAIN, false);
+    t->position_rows = roof_tower_patches(t);
+    roof_tower_product(t, t->hidden, r->config->model->hidden, ROOF_PROJECTION_PLAIN, false);
     return ROOF_OK;
 }
 
@@ -299,18 +190,18 @@ static enum roof_status read_gemma4(struct tower_reading *r)
     struct roof_tower *const t = &r->tower;
     int64_t rows = 0;
     int64_t kv_heads = 0;
-    TRY(read_usual(r));
-    const struct size sizes[] = {{{"head_dim", NULL}, &t->head_dim, 64},
-                                 {{"num_key_value_heads", NULL}, &kv_heads, t->heads},
-                                 {{"pooling_kernel_size", NULL}, &t->merge, 3},
-                                 {{"position_embedding_size", NULL}, &rows, 10240}};
-    TRY(read_sizes(r, sizes, COUNT(sizes)));
+    TRY(roof_tower_usual(r));
+    const struct tower_size sizes[] = {{{"head_dim", NULL}, &t->head_dim, 64},
+                                       {{"num_key_value_heads", NULL}, &kv_heads, t->heads},
+                                       {{"pooling_kernel_size", NULL}, &t->merge, 3},
+                                       {{"position_embedding_size", NULL}, &rows, 10240}};
+    TRY(roof_tower_sizes(r, sizes, COUNT(sizes)));
     if (kv_heads != t->heads) {
         r->unknown = "num_key_value_heads";
     }
     t->position_rows = 2 * rows;
     t->most_patches = 280 * t->merge * t->merge;
-    put_product(t, t->hidden, r->config->model->hidden, ROOF_PROJECTION_PLAIN, false);
+    roof_tower_product(t, t->hidden, r->config->model->hidden, ROOF_PROJECTION_PLAIN, false);
     return ROOF_OK;
 }
 
@@ -321,16 +212,16 @@ static enum roof_status read_llama4(struct tower_reading *r)
     int64_t in = 0;
     int64_t out = 0;
     double ratio = 0;
-    const struct size sizes[] = {{{"projector_input_dim", NULL}, &in, 4096},
-                                 {{"projector_output_dim", NULL}, &out, 4096}};
-    TRY(read_square(r));
-    TRY(read_sizes(r, sizes, COUNT(sizes)));
+    const struct tower_size sizes[] = {{{"projector_input_dim", NULL}, &in, 4096},
+                                       {{"projector_output_dim", NULL}, &out, 4096}};
+    TRY(roof_tower_square(r));
+    TRY(roof_tower_sizes(r, sizes, COUNT(sizes)));
     TRY(read_number(&ratio, r, r->vision, "pixel_shuffle_ratio", 0.5));
     t->merge = whole_inverse(ratio);
-    t->position_rows = square_patches(t) + 1; /* and one of the class token */
-    put_product(t, t->hidden * t->merge * t->merge, in, ROOF_PROJECTION_GELU, false);
-    put_product(t, in, out, ROOF_PROJECTION_GELU, false);
-    put_product(t, out, r->config->model->hidden, ROOF_PROJECTION_PLAIN, false);
+    t->position_rows = roof_tower_patches(t) + 1; /* and one of the class token */
+    roof_tower_product(t, t->hidden * t->merge * t->merge, in, ROOF_PROJECTION_GELU, false);
+    roof_tower_product(t, in, out, ROOF_PROJECTION_GELU, false);
+    roof_tower_product(t, out, r->config->model->hidden, ROOF_PROJECTION_PLAIN, false);
     return ROOF_OK;
 }
 
@@ -339,69 +230,14 @@ static enum roof_status read_mistral3(struct tower_reading *r)
 {
     struct roof_tower *const t = &r->tower;
     const int64_t hidden = r->config->model->hidden;
-    const struct size size = {{"spatial_merge_size", NULL}, &t->merge, 2};
+    const struct tower_size size = {{"spatial_merge_size", NULL}, &t->merge, 2};
     bool bias = false;
-    TRY(read_square(r));
-    TRY(read_size(r, r->config->root, &size));
-    TRY(read_flag(&bias, r, r->config->root, "multimodal_projector_bias", false));
-    put_product(t, t->hidden * t->merge * t->merge, t->hidden, ROOF_PROJECTION_PLAIN, bias);
-    put_product(t, t->hidden, hidden, ROOF_PROJECTION_GELU, bias);
-    put_product(t, hidden, hidden, ROOF_PROJECTION_PLAIN, bias);
-    return ROOF_OK;
-}
-
-/* --- LLaVA --------------------------------------------------------------------------------- */
-
-/* Reads the layer whose output is used; the layers after it exist, but are not needed. */
-static enum roof_status read_feature_layer(struct tower_reading *r, const char *key,
-                                           int64_t otherwise)
-{
-    struct roof_tower *const t = &r->tower;
-    const roof_json_value *const value = roof_json_get(r->config->root, key);
-    int64_t layer = otherwise;
-    if (roof_json_is_array(value)) {
-        r->unknown = key;
-        return ROOF_OK;
-    }
-    if (value != NULL && !roof_json_is_null(value)) {
-        TRY(roof_config_integer(&layer, r->config, value, key, -SIZE_MAX_VALUE, SIZE_MAX_VALUE));
-    }
-    const int64_t used = layer < 0 ? t->layers + 1 + layer : layer;
-    if (used < 1 || used > t->layers) {
-        r->unknown = key;
-        return ROOF_OK;
-    }
-    t->skipped = t->layers - used;
-    t->layers = used;
-    return ROOF_OK;
-}
-
-/* Reads LLaVA: each patch becomes a token by an MLP. The class token does, too, with the strategy
- * "full". */
-static enum roof_status read_llava(struct tower_reading *r)
-{
-    static const char strategy[] = "vision_feature_select_strategy";
-    struct roof_tower *const t = &r->tower;
-    const int64_t hidden = r->config->model->hidden;
-    const char *const word = roof_json_string(roof_json_get(r->config->root, strategy));
-    const bool full = word != NULL && strcmp(word, "full") == 0;
-    bool bias = true;
-    if (word != NULL && !full && strcmp(word, "default") != 0) {
-        r->unknown = strategy;
-    }
-    TRY(read_square(r));
-    TRY(read_feature_layer(r, "vision_feature_layer", -2));
-    TRY(read_flag(&bias, r, r->config->root, "multimodal_projector_bias", true));
-    t->merge = 1;
-    put_product(t, t->hidden, hidden, ROOF_PROJECTION_GELU, bias);
-    put_product(t, hidden, hidden, ROOF_PROJECTION_PLAIN, bias);
-    if (t->class_token) {
-        t->position_rows = square_patches(t) + 1;
-        t->class_results = full ? 1 : 0;
-        t->unused = 2 * t->hidden; /* the norm behind the last layer */
-    } else if (!full) {
-        r->unknown = strategy; /* it would leave out the first patch */
-    }
+    TRY(roof_tower_square(r));
+    TRY(roof_tower_size(r, r->config->root, &size));
+    TRY(roof_tower_flag(&bias, r, r->config->root, "multimodal_projector_bias", false));
+    roof_tower_product(t, t->hidden * t->merge * t->merge, t->hidden, ROOF_PROJECTION_PLAIN, bias);
+    roof_tower_product(t, t->hidden, hidden, ROOF_PROJECTION_GELU, bias);
+    roof_tower_product(t, hidden, hidden, ROOF_PROJECTION_PLAIN, bias);
     return ROOF_OK;
 }
 
@@ -416,9 +252,9 @@ static enum roof_status read_shuffle(struct tower_reading *r)
     TRY(read_number(&ratio, r, r->config->root, "downsample_ratio", 0.5));
     t->merge = whole_inverse(ratio);
     const int64_t wide = t->hidden * t->merge * t->merge;
-    put_product(t, wide, hidden, ROOF_PROJECTION_GELU, true);
-    put_product(t, hidden, hidden, ROOF_PROJECTION_PLAIN, true);
-    t->position_rows = square_patches(t) + 1;
+    roof_tower_product(t, wide, hidden, ROOF_PROJECTION_GELU, true);
+    roof_tower_product(t, hidden, hidden, ROOF_PROJECTION_PLAIN, true);
+    t->position_rows = roof_tower_patches(t) + 1;
     return ROOF_OK;
 }
 
@@ -439,12 +275,12 @@ static enum roof_status read_internvl(struct tower_reading *r)
     struct roof_tower *const t = &r->tower;
     bool pools = true;
     bool positions = true;
-    TRY(read_square(r));
-    TRY(read_feature_layer(r, "vision_feature_layer", -1));
-    TRY(read_flag(&t->qkv_bias, r, r->vision, "attention_bias", false));
-    TRY(read_flag(&t->wide_norm, r, r->vision, "use_qk_norm", false));
-    TRY(read_flag(&pools, r, r->vision, "use_mean_pooling", true));
-    TRY(read_flag(&positions, r, r->vision, "use_absolute_position_embeddings", true));
+    TRY(roof_tower_square(r));
+    TRY(roof_tower_feature_layer(r, "vision_feature_layer", -1, NULL));
+    TRY(roof_tower_flag(&t->qkv_bias, r, r->vision, "attention_bias", false));
+    TRY(roof_tower_flag(&t->wide_norm, r, r->vision, "use_qk_norm", false));
+    TRY(roof_tower_flag(&pools, r, r->vision, "use_mean_pooling", true));
+    TRY(roof_tower_flag(&positions, r, r->vision, "use_absolute_position_embeddings", true));
     read_norm_type(r, "layer_norm");
     t->post_norm = !pools;
     TRY(read_shuffle(r));
@@ -461,19 +297,19 @@ static enum roof_status read_internvl_chat(struct tower_reading *r)
     bool overview = true;
     bool experts = false;
     int64_t least = 1;
-    TRY(read_square(r));
-    const struct size sizes[] = {{{"force_image_size", NULL}, &t->side, t->side},
-                                 {{"max_dynamic_patch", NULL}, &t->squares, 6},
-                                 {{"min_dynamic_patch", NULL}, &least, 1}};
+    TRY(roof_tower_square(r));
+    const struct tower_size sizes[] = {{{"force_image_size", NULL}, &t->side, t->side},
+                                       {{"max_dynamic_patch", NULL}, &t->squares, 6},
+                                       {{"min_dynamic_patch", NULL}, &least, 1}};
     for (size_t i = 0; i < COUNT(sizes) && r->missing == NULL; i++) {
-        TRY(read_size(r, root, &sizes[i]));
+        TRY(roof_tower_size(r, root, &sizes[i]));
     }
-    TRY(read_feature_layer(r, "select_layer", -1));
-    TRY(read_flag(&t->qkv_bias, r, r->vision, "qkv_bias", false));
-    TRY(read_flag(&t->wide_norm, r, r->vision, "qk_normalization", true));
-    TRY(read_flag(&cuts, r, root, "dynamic_image_size", false));
-    TRY(read_flag(&overview, r, root, "use_thumbnail", false));
-    TRY(read_flag(&experts, r, r->vision, "use_moe", false));
+    TRY(roof_tower_feature_layer(r, "select_layer", -1, NULL));
+    TRY(roof_tower_flag(&t->qkv_bias, r, r->vision, "qkv_bias", false));
+    TRY(roof_tower_flag(&t->wide_norm, r, r->vision, "qk_normalization", true));
+    TRY(roof_tower_flag(&cuts, r, root, "dynamic_image_size", false));
+    TRY(roof_tower_flag(&overview, r, root, "use_thumbnail", false));
+    TRY(roof_tower_flag(&experts, r, r->vision, "use_moe", false));
     read_norm_type(r, "rms_norm");
     r->unknown = experts ? "use_moe" : least > 1 ? "min_dynamic_patch" : r->unknown;
     t->squares = cuts ? t->squares : 1;
@@ -483,26 +319,92 @@ static enum roof_status read_internvl_chat(struct tower_reading *r)
 
 /* --- MoonViT ------------------------------------------------------------------------------- */
 
-/* Reads MoonViT of Kimi-VL and Kimi-K2.5: each patch is normed, and four become a token. */
-static enum roof_status read_moonvit(struct tower_reading *r)
+/* Reads the sizes that all classes of MoonViT have. */
+static enum roof_status read_moonvit_sizes(struct tower_reading *r)
 {
     struct roof_tower *const t = &r->tower;
     int64_t columns = 0;
     int64_t rows = 0;
-    const struct size sizes[] = {{{"merge_kernel_size", NULL}, &t->merge, 2},
-                                 {{"init_pos_emb_height", "pos_emb_height"}, &rows, 64},
-                                 {{"init_pos_emb_width", "pos_emb_width"}, &columns, 64}};
-    TRY(read_usual(r));
-    TRY(read_sizes(r, sizes, COUNT(sizes)));
+    const struct tower_size sizes[] = {{{"merge_kernel_size", NULL}, &t->merge, 2},
+                                       {{"init_pos_emb_height", "pos_emb_height"}, &rows, 64},
+                                       {{"init_pos_emb_width", "pos_emb_width"}, &columns, 64}};
+    TRY(roof_tower_usual(r));
+    TRY(roof_tower_sizes(r, sizes, COUNT(sizes)));
     t->position_rows = rows * columns;
     t->side = 512 * t->patch;
+    return ROOF_OK;
+}
+
+/* Reads MoonViT of Kimi-VL and Kimi-K2.5: each patch is normed, and four become a token. */
+static enum roof_status read_moonvit(struct tower_reading *r)
+{
+    struct roof_tower *const t = &r->tower;
+    TRY(read_moonvit_sizes(r));
     const int64_t wide = t->hidden * t->merge * t->merge;
-    put_product(t, wide, wide, ROOF_PROJECTION_GELU, true);
-    put_product(t, wide, r->config->model->hidden, ROOF_PROJECTION_PLAIN, true);
+    roof_tower_product(t, wide, wide, ROOF_PROJECTION_GELU, true);
+    roof_tower_product(t, wide, r->config->model->hidden, ROOF_PROJECTION_PLAIN, true);
+    return ROOF_OK;
+}
+
+/* Remembers a word of vision_config that is not the one that the class has by default. */
+static void expect_word(struct tower_reading *r, const char *key, const char *word)
+{
+    const char *const given = roof_json_string(roof_json_get(r->vision, key));
+    r->unknown = given != NULL && strcmp(given, word) != 0 ? key : r->unknown;
+}
+
+/* Reads MoonViT of Kimi-K3: heads are wider than the hidden states, products have no bias, and the
+ * norm stands behind those that make tokens. */
+static enum roof_status read_kimi_k3(struct tower_reading *r)
+{
+    struct roof_tower *const t = &r->tower;
+    int64_t heads_width = 0;
+    int64_t joined = 0;
+    bool attention_bias = false;
+    TRY(read_moonvit_sizes(r));
+    const struct tower_size sizes[] = {{{"qkv_hidden_size", NULL}, &heads_width, 1536},
+                                       {{"mm_hidden_size", NULL}, &joined, t->hidden}};
+    for (size_t i = 0; i < COUNT(sizes) && r->missing == NULL; i++) {
+        TRY(roof_tower_size(r, r->vision, &sizes[i]));
+    }
+    TRY(roof_tower_flag(&attention_bias, r, r->vision, "attn_bias", false));
+    TRY(roof_tower_flag(&t->bias, r, r->vision, "linear_bias", false));
+    TRY(roof_tower_flag(&t->patch_bias, r, r->vision, "patch_embed_proj_bias", false));
+    expect_word(r, "norm_type", "rmsnorm");
+    expect_word(r, "mlp_type", "mlp2");
+    expect_word(r, "mm_projector_type", "patchmergerv2");
+    t->qkv_bias = attention_bias;
+    r->unknown = joined != t->hidden         ? "mm_hidden_size"
+                 : attention_bias != t->bias ? "attn_bias"
+                                             : r->unknown;
+    t->head_dim = t->heads > 0 && heads_width % t->heads == 0 ? heads_width / t->heads : 0;
+    if (t->head_dim == 0) {
+        r->unknown = "qkv_hidden_size";
+    }
+    const int64_t wide = t->hidden * t->merge * t->merge;
+    roof_tower_product(t, wide, wide, ROOF_PROJECTION_GELU, false);
+    roof_tower_product(t, wide, r->config->model->hidden, ROOF_PROJECTION_PLAIN, false);
     return ROOF_OK;
 }
 
 /* --- MiniMax-M3 ---------------------------------------------------------------------------- */
+
+/* Returns the object with the numbers of joined patches and frames: a member of vision_config or of
+ * the root, else vision_config itself. A method of joining that is not known is remembered. */
+static const roof_json_value *joins_of(struct tower_reading *r)
+{
+    static const char key[] = "img_token_compression_config";
+    static const char method[] = "image_token_compression_method";
+    const roof_json_value *const inner = roof_json_get(r->vision, key);
+    const roof_json_value *const joins =
+        inner == NULL ? roof_json_get(r->config->root, key) : inner;
+    const roof_json_value *const name = roof_json_get(joins, method);
+    const char *const word = roof_json_string(name);
+    if (name != NULL && (word == NULL || strcmp(word, "patch_merge") != 0)) {
+        r->unknown = method;
+    }
+    return roof_json_is_object(joins) ? joins : r->vision;
+}
 
 /* Reads MiniMax-M3: patches pass an MLP one by one, and then tokens of m x m of them another. */
 static enum roof_status read_minimax(struct tower_reading *r)
@@ -510,15 +412,15 @@ static enum roof_status read_minimax(struct tower_reading *r)
     struct roof_tower *const t = &r->tower;
     const int64_t hidden = r->config->model->hidden;
     int64_t wide = 0;
-    const struct size size = {{"projector_hidden_size", NULL}, &wide, 6144};
-    TRY(read_usual(r));
-    TRY(read_frames(r, 14));
-    TRY(read_size(r, r->config->root, &size));
-    put_product(t, t->hidden, wide, ROOF_PROJECTION_GELU, true)->of_patches = true;
-    put_product(t, wide, hidden, ROOF_PROJECTION_PLAIN, true)->of_patches = true;
-    put_product(t, t->merge <= 1000 ? hidden * t->merge * t->merge : 0, wide, ROOF_PROJECTION_GELU,
-                true);
-    put_product(t, wide, hidden, ROOF_PROJECTION_PLAIN, true);
+    const struct tower_size size = {{"projector_hidden_size", NULL}, &wide, 6144};
+    TRY(roof_tower_usual(r));
+    TRY(read_frames(r, joins_of(r), 14));
+    TRY(roof_tower_size(r, r->config->root, &size));
+    roof_tower_product(t, t->hidden, wide, ROOF_PROJECTION_GELU, true)->of_patches = true;
+    roof_tower_product(t, wide, hidden, ROOF_PROJECTION_PLAIN, true)->of_patches = true;
+    roof_tower_product(t, t->merge <= 1000 ? hidden * t->merge * t->merge : 0, wide,
+                       ROOF_PROJECTION_GELU, true);
+    roof_tower_product(t, wide, hidden, ROOF_PROJECTION_PLAIN, true);
     return ROOF_OK;
 }
 
@@ -547,17 +449,17 @@ static enum roof_status read_mllama(struct tower_reading *r)
     int64_t late = 0;
     int64_t out = 0;
     int64_t channels = 0;
-    const struct size sizes[] = {{{"num_hidden_layers", NULL}, &t->layers, 32},
-                                 {{"num_global_layers", NULL}, &late, 8},
-                                 {{"hidden_size", NULL}, &t->hidden, 1280},
-                                 {{heads, "attention_heads"}, &t->heads, 16},
-                                 {{"intermediate_size", NULL}, &t->intermediate, 5120},
-                                 {{"image_size", NULL}, &t->side, 448},
-                                 {{"patch_size", NULL}, &t->patch, 14},
-                                 {{"num_channels", NULL}, &channels, 3},
-                                 {{"max_num_tiles", NULL}, &t->squares, 4},
-                                 {{"vision_output_dim", NULL}, &out, 7680}};
-    TRY(read_sizes(r, sizes, COUNT(sizes)));
+    const struct tower_size sizes[] = {{{"num_hidden_layers", NULL}, &t->layers, 32},
+                                       {{"num_global_layers", NULL}, &late, 8},
+                                       {{"hidden_size", NULL}, &t->hidden, 1280},
+                                       {{heads, "attention_heads"}, &t->heads, 16},
+                                       {{"intermediate_size", NULL}, &t->intermediate, 5120},
+                                       {{"image_size", NULL}, &t->side, 448},
+                                       {{"patch_size", NULL}, &t->patch, 14},
+                                       {{"num_channels", NULL}, &channels, 3},
+                                       {{"max_num_tiles", NULL}, &t->squares, 4},
+                                       {{"vision_output_dim", NULL}, &out, 7680}};
+    TRY(roof_tower_sizes(r, sizes, COUNT(sizes)));
     const int64_t results = 1 + (listed == NULL ? 5 : (int64_t)roof_json_count(listed));
     if (t->squares > 1000) {
         r->unknown = "max_num_tiles";
@@ -573,14 +475,14 @@ static enum roof_status read_mllama(struct tower_reading *r)
         return ROOF_OK;
     }
     const int64_t each = t->squares * (1 + ratios); /* a row for each square of each */
-    t->inputs = elements(channels, 1, t->patch);
+    t->inputs = roof_tower_elements(channels, 1, t->patch);
     t->merge = 1;
-    t->position_rows = square_patches(t) + 1;
+    t->position_rows = roof_tower_patches(t) + 1;
     t->tile_rows = each * (t->position_rows + 1);
     t->late_rows = each;
     t->scalars = 3 + 2 * late;
     t->layers += late;
-    put_product(t, out, r->config->model->hidden, ROOF_PROJECTION_PLAIN, true);
+    roof_tower_product(t, out, r->config->model->hidden, ROOF_PROJECTION_PLAIN, true);
     return ROOF_OK;
 }
 
@@ -640,9 +542,19 @@ static const struct tower_class llava_clip = {{.fit = ROOF_FIT_SQUARES,
                                                BIASES,
                                                .class_token = true,
                                                .pre_norm = true},
-                                              read_llava};
+                                              roof_tower_llava};
 static const struct tower_class llava_pixtral = {
-    {.fit = ROOF_FIT_LONGEST, .gated = true, .rotary = true, .pre_norm = true}, read_llava};
+    {.fit = ROOF_FIT_LONGEST, .gated = true, .rotary = true, .pre_norm = true}, roof_tower_llava};
+#define SIGLIP .layernorm = true, BIASES, .patch_bias = true
+static const struct tower_class llava_siglip = {{.fit = ROOF_FIT_SQUARES, .squares = 1, SIGLIP},
+                                                roof_tower_llava};
+static const struct tower_class llava_next_clip = {
+    {.fit = ROOF_FIT_CANVASES, .layernorm = true, BIASES, .class_token = true, .pre_norm = true},
+    roof_tower_llava_next};
+static const struct tower_class llava_next_siglip = {{.fit = ROOF_FIT_CANVASES, SIGLIP},
+                                                     roof_tower_llava_next};
+static const struct tower_class cohere2 = {
+    {.fit = ROOF_FIT_SQUARES, .squares = 12, SIGLIP, .post_norm = true}, roof_tower_cohere2};
 static const struct tower_class glm4v = {{.fit = ROOF_FIT_PIXELS,
                                           .least_pixels = 6272, /* half of those of two frames */
                                           .most_pixels = 4816896,
@@ -673,6 +585,12 @@ static const struct tower_class internvl_chat = {{INTERNVIT}, read_internvl_chat
     }
 static const struct tower_class kimi_vl = MOONVIT(4096);
 static const struct tower_class kimi_k25 = MOONVIT(16384);
+static const struct tower_class kimi_k3 = {{.fit = ROOF_FIT_PATCHES,
+                                            .most_patches = 65536,
+                                            .rotary = true,
+                                            .post_norm = true,
+                                            .project_post = true},
+                                           read_kimi_k3};
 static const struct tower_class minimax = {{.fit = ROOF_FIT_PIXELS,
                                             .least_pixels = 3136,
                                             .most_pixels = 451584,
@@ -714,19 +632,29 @@ static const struct {
              {"mistral3", NULL, &mistral3},
              {"llava", "clip_vision_model", &llava_clip},
              {"llava", "pixtral", &llava_pixtral},
+             {"llava", "siglip_vision_model", &llava_siglip},
+             {"llava_next", "clip_vision_model", &llava_next_clip},
+             {"llava_next", "siglip_vision_model", &llava_next_siglip},
+             {"minimax_vl_01", "clip_vision_model", &llava_next_clip},
+             {"cohere2_vision", "siglip_vision_model", &cohere2},
              {"glm4v", NULL, &glm4v},
              {"glm4v_moe", NULL, &glm4v},
              {"internvl", NULL, &internvl},
              {"internvl_chat", NULL, &internvl_chat},
              {"kimi_vl", NULL, &kimi_vl},
              {"kimi_k25", NULL, &kimi_k25},
+             {"kimi_k3", NULL, &kimi_k3},
              {"minimax_m3", NULL, &minimax},
              {"minimax_m3_vl", NULL, &minimax}};
 
 const struct tower_class *roof_config_tower_class(const char *whole, const char *vision)
 {
-    /* LlavaConfig uses CLIP if vision_config has no model_type. */
-    const char *const inner = vision == NULL ? "clip_vision_model" : vision;
+    /* LlavaConfig and its successor use CLIP if vision_config has no model_type, and
+     * Cohere2VisionConfig SigLIP. */
+    const bool cohere = whole != NULL && strcmp(whole, "cohere2_vision") == 0;
+    const char *const inner = vision != NULL ? vision
+                              : cohere       ? "siglip_vision_model"
+                                             : "clip_vision_model";
     for (size_t i = 0; i < COUNT(types) && whole != NULL; i++) {
         if (strcmp(types[i].whole, whole) == 0 &&
             (types[i].vision == NULL || strcmp(types[i].vision, inner) == 0)) {

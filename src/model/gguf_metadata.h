@@ -45,6 +45,35 @@ struct roof_gguf_metadata {
     int64_t parallel;
     int64_t alibi;
     int64_t layer_norm;
+    /* Parts that only some architectures have (gguf_family.c). */
+    int64_t expert_groups;
+    int64_t group_topk;
+    int64_t expert_latent;
+    int64_t conv_taps;
+    int64_t state_inner; /* elements of all heads with a state */
+    int64_t state_size;
+    int64_t state_rank; /* Mamba-1: the rank of steps; else the heads with a state */
+    int64_t state_groups;
+    int64_t delta_head; /* elements of a head with Kimi's delta attention */
+    int64_t index_heads;
+    int64_t index_head_dim;
+    int64_t index_topk;
+    int64_t index_block; /* keys of a block, if an indexer chooses blocks */
+    int64_t index_types; /* layers that reuse the keys that others chose */
+    int64_t altup_streams;
+    int64_t layer_embedding;
+    int64_t keyless; /* the last layers, which use keys and values of earlier ones */
+    int64_t window_key_length;
+    int64_t streams;    /* of the residual */
+    int64_t out_groups; /* groups of heads that are projected apart first */
+    int64_t out_rank;
+    int64_t ratios; /* entries of the list of tokens of a compressed key */
+    uint8_t ratio[ROOF_LAYERS_MAX];
+    int64_t ignored; /* what the tensors say, too */
+    bool mixed; /* layers differ in their parts, so lists may have zeros and different numbers */
+    int64_t not_causal;                  /* tokens also see those behind them */
+    char other_part[ROOF_GGUF_NAME_MAX]; /* the first key of a part that only some architectures
+                                           have; "": there is none */
 };
 
 /* Reads the given number of entries. *out must be all 0. */

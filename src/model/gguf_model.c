@@ -6,6 +6,9 @@
 
 #include "base/base.h"
 #include "base/character.h"
+#include "base/text.h"
+#include "model/gguf_architecture.h"
+#include "model/gguf_family.h"
 #include "model/model_make.h"
 #include "model/weights.h"
 
@@ -38,7 +41,7 @@ static enum roof_status check_metadata(struct roof_gguf *g)
                    " of block_count, which has them in it, not %" PRId64,
                    m->layers, m->extra_layers);
     }
-    if (m->key_length == 0 && m->hidden % m->heads != 0) {
+    if (m->key_length == 0 && m->hidden % m->heads != 0 && !m->mixed) {
         return BAD(&g->stream,
                    "attention.key_length is missing, and embedding_length %" PRId64
                    " is no multiple of attention.head_count %" PRId64,
@@ -98,6 +101,7 @@ enum roof_status roof_gguf_begin_model(struct roof_gguf *g)
     const struct roof_gguf_metadata *const m = &g->metadata;
     struct roof_model *const to = g->model;
     TRY(check_metadata(g));
+    TRY(roof_gguf_check_architecture(g));
     to->hidden = m->hidden;
     to->vocab = m->vocab;
     to->layers = m->layers;
@@ -111,6 +115,9 @@ enum roof_status roof_gguf_begin_model(struct roof_gguf *g)
     to->top_k = m->top_k;
     to->expert_intermediate = m->expert_intermediate;
     roof_layers_clear(g->layer, ROOF_LAYERS_MAX);
+    if (m->mixed) {
+        return ROOF_OK;
+    }
     return m->kv_lora_rank > 0 ? put_latent_heads(g) : put_heads(g);
 }
 
@@ -131,6 +138,9 @@ static enum roof_status check_block(struct roof_gguf *g, int64_t number)
                        number, roof_gguf_weight_name((enum roof_weight)w));
         }
     }
+    if (moe && (block->weights & (BIT(UP) | BIT(DOWN))) != 0) {
+        return roof_gguf_refuse(g, "an MLP parallel to the experts of a block");
+    }
     if (m->kv_lora_rank > 0 && !roof_gguf_has(block, ROOF_GGUF_KV_B) &&
         roof_gguf_has(block, ROOF_GGUF_K_B) != roof_gguf_has(block, ROOF_GGUF_V_B)) {
         return BAD(&g->stream, "blk.%" PRId64 " has only one of attn_k_b and attn_v_b", number);
@@ -144,9 +154,8 @@ static const struct {
     const char *architecture;
     int64_t pattern;
 } patterns[] = {
-    {"gemma2", 2},  {"gemma3", 6},   {"gemma3n", 5}, {"gpt-oss", 2},
-    {"cohere2", 4}, {"exaone4", 4},  {"olmo2", 4},   {"llama", 0},
-    {"mistral", 0}, {"mistral3", 0}, {"phi3", 0},    {"starcoder2", 0},
+    {"gemma2", 2}, {"gemma3", 6},  {"gpt-oss", 2},  {"cohere2", 4}, {"exaone4", 4},    {"olmo2", 4},
+    {"llama", 0},  {"mistral", 0}, {"mistral3", 0}, {"phi3", 0},    {"starcoder2", 0},
 };
 
 static enum roof_status put_windows(struct roof_gguf *g)
@@ -170,9 +179,8 @@ static enum roof_status put_windows(struct roof_gguf *g)
         }
     }
     if (!known) {
-        roof_model_note(
-            g->model,
-            "the file does not say which layers have the sliding window: all are counted with it");
+        return roof_gguf_refuse(
+            g, "attention.sliding_window without a pattern of the layers that have it");
     }
     for (int64_t i = 0; i < g->model->layers; i++) {
         g->layer[i].windowed =
@@ -240,12 +248,9 @@ static enum roof_status put_layers(struct roof_gguf *g)
     return put_windows(g);
 }
 
-static enum roof_status put_outside(struct roof_gguf *g)
+static void put_outside(struct roof_gguf *g)
 {
     struct roof_model *const m = g->model;
-    if (m->format[ROOF_WEIGHT_EMBEDDING] == ROOF_PRECISION_AUTO) {
-        return BAD(&g->stream, "token_embd.weight is missing: not the GGUF of a whole model");
-    }
     m->tied = m->format[ROOF_WEIGHT_LM_HEAD] == ROOF_PRECISION_AUTO;
     if (m->tied) {
         m->format[ROOF_WEIGHT_LM_HEAD] = m->format[ROOF_WEIGHT_EMBEDDING];
@@ -253,11 +258,23 @@ static enum roof_status put_outside(struct roof_gguf *g)
     if (m->position_rows > 0 || g->metadata.alibi != 0) {
         m->rotary_dim = 0;
     }
-    if (g->unknown) {
-        roof_model_note(m, "unknown tensors of the file are not counted");
-    }
     m->stored = true;
-    return ROOF_OK;
+}
+
+/* Names the vectors that are not counted. */
+static enum roof_status note_unknown(struct roof_gguf *g, struct roof_error *error)
+{
+    struct roof_text remark = ROOF_TEXT_INIT;
+    const size_t count = g->unknown_count;
+    for (size_t i = 0; i < count && i < ROOF_GGUF_UNKNOWN_MAX; i++) {
+        roof_text_printf(&remark, "%s%s",
+                         i == 0 ? "unknown vectors of the file are not counted: " : ", ",
+                         g->unknown[i]);
+    }
+    if (count > ROOF_GGUF_UNKNOWN_MAX) {
+        roof_text_put(&remark, " and others");
+    }
+    return roof_model_note_text(g->model, &remark, error);
 }
 
 /* Keeps valid UTF-8; other bytes and control characters become question marks. */
@@ -281,12 +298,22 @@ static enum roof_status put_names(struct roof_gguf *g, const char *path, struct 
     return m->id == NULL || m->name == NULL ? roof_no_memory(error) : ROOF_OK;
 }
 
+static enum roof_status put_plain(struct roof_gguf *g)
+{
+    put_norms(g);
+    put_outside(g);
+    return put_layers(g);
+}
+
 enum roof_status roof_gguf_finish_model(struct roof_gguf *g, const char *path,
                                         struct roof_error *error)
 {
-    put_norms(g);
-    TRY(put_outside(g));
-    TRY(put_layers(g));
+    if (g->model->format[ROOF_WEIGHT_EMBEDDING] == ROOF_PRECISION_AUTO) {
+        return BAD(&g->stream, "token_embd.weight is missing: not the GGUF of a whole model");
+    }
+    TRY(g->metadata.mixed ? roof_gguf_put_mixed(g, error) : put_plain(g));
+    roof_gguf_note_architecture(g);
+    TRY(note_unknown(g, error));
     TRY(put_names(g, path, error));
     return roof_model_finish(g->model, g->layer, path, error);
 }

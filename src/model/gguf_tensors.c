@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "model/gguf_architecture.h"
 #include "model/weights.h"
 
 #define DIMENSIONS_MAX 4
@@ -116,6 +117,104 @@ static const struct slot block_slots[] = {
 
 static_assert(COUNT(block_slots) <= 64, "their presence is kept as bits");
 
+/* A table of integers of 32 bits, which says the experts of each token. */
+#define EXPERT_TABLE "ffn_gate_tid2eid.weight"
+#define TABLE_TYPE 26
+
+/* The tensors of blocks that only mixed architectures have. Source of all names:
+ * ggml-org/llama.cpp, gguf-py/gguf/constants.py (TENSOR_NAMES). */
+static const struct slot part_slots[] = {
+    /* an indexer */
+    {"indexer.attn_q_b.weight", BIT(INDEX), MATRIX, 0},
+    {"indexer.attn_k.weight", BIT(INDEX), MATRIX, 0},
+    {"indexer.proj.weight", BIT(INDEX), MATRIX, 0},
+    {"indexer.q_proj.weight", BIT(INDEX), MATRIX, 0}, /* of blocks */
+    {"indexer.k_proj.weight", BIT(INDEX), MATRIX, 0},
+    {"indexer.q_norm.weight", BIT(NORM), VECTOR, 0},
+    {"indexer.k_norm.weight", BIT(NORM), VECTOR, 0},
+    {"indexer.k_norm.bias", BIT(NORM), VECTOR, 0},
+    /* compressed keys, and streams of the residual (DeepSeek-V4) */
+    {"attn_kv.weight", BIT(KV_A), MATRIX, 0},
+    {"attn_output_a.weight", BIT(O), MATRIX, 0},
+    {"attn_output_b.weight", BIT(O), MATRIX, 0},
+    {"attn_compressor_kv.weight", BIT(COMPRESS), MATRIX, 0},
+    {"attn_compressor_gate.weight", BIT(COMPRESS), MATRIX, 0},
+    {"attn_compressor_ape.weight", BIT(NORM), VECTOR, 0},
+    {"attn_compressor_norm.weight", BIT(NORM), VECTOR, 0},
+    {"indexer_compressor_kv.weight", BIT(COMPRESS), MATRIX, 0},
+    {"indexer_compressor_gate.weight", BIT(COMPRESS), MATRIX, 0},
+    {"indexer_compressor_ape.weight", BIT(NORM), VECTOR, 0},
+    {"indexer_compressor_norm.weight", BIT(NORM), VECTOR, 0},
+    {"hc_attn_fn.weight", BIT(NORM), MATRIX, 0},
+    {"hc_attn_base.weight", BIT(NORM), VECTOR, 0},
+    {"hc_attn_scale.weight", BIT(NORM), VECTOR, 0},
+    {"hc_ffn_fn.weight", BIT(NORM), MATRIX, 0},
+    {"hc_ffn_base.weight", BIT(NORM), VECTOR, 0},
+    {"hc_ffn_scale.weight", BIT(NORM), VECTOR, 0},
+    {EXPERT_TABLE, BIT(NORM), VECTOR, 0},
+    /* a state; Mamba has ssm_x and ssm_dt, gated delta nets attn_gate, ssm_ba, ssm_alpha and
+       ssm_beta, Kimi's those of low rank */
+    {"ssm_in.weight", BIT(MIXER_IN), MATRIX, 0},
+    {"ssm_x.weight", BIT(MIXER_LOW), MATRIX, 0},
+    {"ssm_dt.weight", BIT(MIXER_LOW), MATRIX, 0},
+    {"attn_gate.weight", BIT(MIXER_IN), MATRIX, 0},
+    {"ssm_ba.weight", BIT(MIXER_IN), MATRIX, 0},
+    {"ssm_alpha.weight", BIT(MIXER_IN), MATRIX, 0},
+    {"ssm_beta.weight", BIT(MIXER_IN), MATRIX, 0},
+    {"ssm_f_a.weight", BIT(MIXER_IN), MATRIX, 0},
+    {"ssm_f_b.weight", BIT(MIXER_LOW), MATRIX, 0},
+    {"ssm_g_a.weight", BIT(MIXER_IN), MATRIX, 0},
+    {"ssm_g_b.weight", BIT(MIXER_LOW), MATRIX, 0},
+    {"ssm_out.weight", BIT(MIXER_OUT), MATRIX, 0},
+    {"ssm_a", BIT(NORM), VECTOR, 0},
+    {"ssm_d", BIT(NORM), VECTOR, 0},
+    {"ssm_dt.bias", BIT(NORM), VECTOR, 0},
+    {"ssm_conv1d.weight", BIT(NORM), VECTOR, 0},
+    {"ssm_conv1d.bias", BIT(NORM), VECTOR, 0},
+    {"ssm_conv1d_q.weight", BIT(NORM), VECTOR, 0},
+    {"ssm_conv1d_k.weight", BIT(NORM), VECTOR, 0},
+    {"ssm_conv1d_v.weight", BIT(NORM), VECTOR, 0},
+    {"ssm_norm.weight", BIT(NORM), VECTOR, 0},
+    {"ssm_dt_norm.weight", BIT(NORM), VECTOR, 0},
+    {"ssm_b_norm.weight", BIT(NORM), VECTOR, 0},
+    {"ssm_c_norm.weight", BIT(NORM), VECTOR, 0},
+    {"ffn_norm", BIT(NORM), VECTOR, 0}, /* Falcon-H1 */
+    /* experts that work on a latent */
+    {"ffn_latent_down.weight", BIT(LATENT_IN), MATRIX, 0},
+    {"ffn_latent_up.weight", BIT(LATENT_OUT), MATRIX, 0},
+    /* the layers of Gemma 3n and 4 */
+    {"altup_router.weight", BIT(ROUTER), MATRIX, 0},
+    {"altup_router_norm.weight", BIT(NORM), VECTOR, 0},
+    {"altup_correct_coef.weight", BIT(NORM), VECTOR, 0},
+    {"altup_correct_scale.weight", BIT(NORM), VECTOR, 0},
+    {"altup_predict_coef.weight", BIT(NORM), VECTOR, 0},
+    {"laurel_l.weight", BIT(UP), MATRIX, 0},
+    {"laurel_r.weight", BIT(DOWN), MATRIX, 0},
+    {"laurel_post_norm.weight", BIT(NORM), VECTOR, 0},
+    {"inp_gate.weight", BIT(PER_LAYER_IN), MATRIX, 0},
+    {"proj.weight", BIT(PER_LAYER_OUT), MATRIX, 0},
+    {"post_norm.weight", BIT(NORM), VECTOR, 0},
+    {"layer_output_scale.weight", BIT(NORM), VECTOR, 0},
+    {"pre_ffw_norm_2.weight", BIT(NORM), VECTOR, 0},
+    {"post_ffw_norm_1.weight", BIT(NORM), VECTOR, 0},
+    {"post_ffw_norm_2.weight", BIT(NORM), VECTOR, 0},
+};
+
+static_assert(COUNT(part_slots) <= (size_t)64 * ROOF_GGUF_PART_WORDS,
+              "their presence is kept as bits");
+
+/* The tensors outside blocks of these layers. */
+static const struct slot model_part_slots[] = {
+    {"per_layer_token_embd.weight", BIT(EMBEDDING), MATRIX, 0},
+    {"per_layer_model_proj.weight", BIT(EMBEDDING), MATRIX, 0},
+    {"per_layer_proj_norm.weight", BIT(NORM), VECTOR, 0},
+    {"altup_proj.weight", BIT(EMBEDDING), MATRIX, 0},
+    {"altup_unembd_proj.weight", BIT(EMBEDDING), MATRIX, 0},
+    {"output_hc_fn.weight", BIT(NORM), MATRIX, 0},
+    {"output_hc_base.weight", BIT(NORM), VECTOR, 0},
+    {"output_hc_scale.weight", BIT(NORM), VECTOR, 0},
+};
+
 static const struct slot model_slots[] = {
     {"token_embd.weight", BIT(EMBEDDING), MATRIX, 0},
     {"output.weight", BIT(LM_HEAD), MATRIX, 0},
@@ -129,9 +228,14 @@ static const struct slot model_slots[] = {
  * angles. */
 static const char *const ignored[] = {"rope_freqs", "rope_factors_", "attn_rot_embd", "v.", "mm.",
                                       "a.",         "mtp.",          "nextn."};
-/* Tensors with these prefixes belong to models that have more than attention and MLP. */
-static const char *const refused[] = {"ssm_",        "time_mix_", "channel_mix_", "shortconv.",
-                                      "cross_attn_", "enc.",      "dec."};
+/* Tensors with these prefixes read the last hidden states for another purpose than the next token.
+ */
+static const char *const heads[] = {"cls.", "cls_", "dense_2.", "dense_3."};
+/* Tensors with these prefixes belong to layers with more than attention and MLP, even if they are
+ * no matrices. */
+static const char *const refused[] = {"ssm_",     "time_mix_", "channel_mix_", "shortconv.",
+                                      "indexer.", "hc_",       "altup_",       "laurel_",
+                                      "enc.",     "dec.",      "cross_attn_",  "per_layer_"};
 
 /* --- shapes -------------------------------------------------------------------------------- */
 
@@ -263,20 +367,48 @@ static bool is_scale(const struct tensor *t, const char *name)
            (strcmp(dot, ".scale") == 0 || strcmp(dot, ".input_scale") == 0);
 }
 
+/* Tells whether a tensor is more than a row or a column. */
+static bool is_matrix(const struct tensor *t)
+{
+    int wide = 0;
+    for (int i = 0; i < DIMENSIONS_MAX; i++) {
+        wide += t->size[i] > 1;
+    }
+    return wide > 1;
+}
+
+/* Notes a tensor that is not known: the first of each name that stands below a block. */
+static void note_unknown(struct roof_gguf *g, const struct tensor *t, const char *name)
+{
+    for (size_t i = 0; i < g->unknown_count && i < ROOF_GGUF_UNKNOWN_MAX; i++) {
+        const char *const known = g->unknown[i];
+        const size_t length = strlen(known);
+        if (length >= strlen(name) && strcmp(known + length - strlen(name), name) == 0) {
+            return;
+        }
+    }
+    if (g->unknown_count < ROOF_GGUF_UNKNOWN_MAX) {
+        memcpy(g->unknown[g->unknown_count], t->name, sizeof t->name);
+    }
+    g->unknown_count++;
+}
+
+/* Adds a tensor that no weight has. A matrix that is not known would make another model: only
+ * vectors may be left out. */
 static enum roof_status add_without_slot(struct roof_gguf *g, struct roof_gguf_block *block,
                                          const struct tensor *t, const char *name)
 {
-    if (begins_with_one(name, refused, COUNT(refused))) {
-        return BAD(&g->stream,
-                   "only decoders of attention and MLP layers are known; this model has %s",
-                   t->name);
+    const bool ignore = begins_with_one(name, ignored, COUNT(ignored)) ||
+                        (block == NULL && begins_with_one(name, heads, COUNT(heads)));
+    if (begins_with_one(name, refused, COUNT(refused)) || (!ignore && is_matrix(t))) {
+        return roof_gguf_refuse(g, t->name);
     }
     if (block != NULL && strncmp(name, "nextn.", 6) == 0) {
         block->predicts = true;
     } else if (is_scale(t, name)) {
         *(block == NULL ? &g->bytes : &block->bytes) += t->bytes;
-    } else if (!begins_with_one(name, ignored, COUNT(ignored))) {
-        g->unknown = true;
+    } else if (!ignore) {
+        note_unknown(g, t, name);
     }
     return ROOF_OK;
 }
@@ -304,11 +436,69 @@ static void raise_flag(struct roof_model *m, const struct slot *slot, const stru
     }
 }
 
+/* Gives weights the format of the largest of their matrices, or the widest of several, and counts
+ * its elements for the first of them. */
+static void add_matrix(int8_t format[ROOF_WEIGHT_COUNT], struct roof_gguf_block *block,
+                       const struct slot *slot, const struct tensor *t)
+{
+    const unsigned weights = slot->weights;
+    bool first = true;
+    for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
+        if ((weights & (1U << w)) == 0) {
+            continue;
+        }
+        if (w == ROOF_WEIGHT_NORM || t->elements == block->largest[w]) {
+            roof_weights_widen(format, 1U << w, t->format);
+        } else if (t->elements > block->largest[w]) {
+            format[w] = (int8_t)t->format;
+            block->largest[w] = t->elements;
+        }
+        block->elements[w] += first && slot->kind != VECTOR ? (uint64_t)t->elements : 0;
+        block->weight_bytes[w] += first ? t->bytes : 0;
+        first = false;
+    }
+}
+
+/* Adds a tensor of a block whose shape follows from a config that is made later. */
+static enum roof_status add_mixed(struct roof_gguf *g, int64_t number, const struct tensor *t,
+                                  const char *name)
+{
+    struct roof_gguf_block *const block = &g->block[number];
+    const struct slot *slot = find_slot(block_slots, COUNT(block_slots), name);
+    const bool usual = slot != NULL;
+    slot = usual ? slot : find_slot(part_slots, COUNT(part_slots), name);
+    if (slot == NULL) {
+        return add_without_slot(g, block, t, name);
+    }
+    const size_t index = (size_t)(slot - (usual ? block_slots : part_slots));
+    TRY(mark_seen(g, usual ? &block->tensors : &block->parts[index / 64], index % 64, t));
+    if (usual) {
+        learn_sizes(g->model, slot->weights, t);
+        raise_flag(g->model, slot, t);
+    }
+    add_matrix(g->layer[number].format, block, slot, t);
+    block->weights |= slot->weights;
+    if (slot == &block_slots[ROOF_GGUF_KV_B]) {
+        block->kv_b_elements = (uint64_t)t->elements;
+        block->kv_b_bytes = t->bytes;
+    } else {
+        block->bytes += t->bytes;
+    }
+    return ROOF_OK;
+}
+
 static enum roof_status add_to_block(struct roof_gguf *g, int64_t number, const struct tensor *t,
                                      const char *name)
 {
     struct roof_gguf_block *const block = &g->block[number];
     const struct slot *const slot = find_slot(block_slots, COUNT(block_slots), name);
+    if (slot == NULL && number >= g->metadata.layers - g->metadata.extra_layers) {
+        block->predicts = true; /* whatever parts it has */
+        return ROOF_OK;
+    }
+    if (g->metadata.mixed) {
+        return add_mixed(g, number, t, name);
+    }
     if (slot == NULL) {
         return add_without_slot(g, block, t, name);
     }
@@ -327,14 +517,37 @@ static enum roof_status add_to_block(struct roof_gguf *g, int64_t number, const 
     return ROOF_OK;
 }
 
+/* Adds the embeddings of layers and the projections of streams. The format of all embeddings is
+ * that of the table of tokens. */
+static enum roof_status add_outside_part(struct roof_gguf *g, const struct slot *slot,
+                                         const struct tensor *t)
+{
+    const size_t index = (size_t)(slot - model_part_slots);
+    TRY(mark_seen(g, &g->outside, COUNT(model_slots) + index, t));
+    g->layer_table += index == 0 ? (uint64_t)t->elements : 0;
+    g->elements += slot->kind == MATRIX ? (uint64_t)t->elements : 0;
+    if (slot->kind == VECTOR) {
+        roof_weights_widen(g->model->format, slot->weights, t->format);
+    }
+    g->bytes += t->bytes;
+    return ROOF_OK;
+}
+
 static enum roof_status add_outside(struct roof_gguf *g, const struct tensor *t)
 {
-    const struct slot *const slot = find_slot(model_slots, COUNT(model_slots), t->name);
+    const struct slot *slot = find_slot(model_slots, COUNT(model_slots), t->name);
+    if (slot == NULL && g->metadata.mixed) {
+        slot = find_slot(model_part_slots, COUNT(model_part_slots), t->name);
+        if (slot != NULL) {
+            return add_outside_part(g, slot, t);
+        }
+    }
     if (slot == NULL) {
         return add_without_slot(g, NULL, t, t->name);
     }
     TRY(mark_seen(g, &g->outside, (size_t)(slot - model_slots), t));
     TRY(check_shape(g, slot, t));
+    g->elements += slot->kind == MATRIX ? (uint64_t)t->elements : 0;
     raise_flag(g->model, slot, t);
     if (slot->kind != POSITIONS) {
         roof_weights_widen(g->model->format, slot->weights, t->format);
@@ -399,10 +612,20 @@ static enum roof_status take_sizes(struct roof_gguf_stream *in, struct tensor *t
     return ROOF_OK;
 }
 
+static bool is_expert_table(const char *name)
+{
+    const size_t length = strlen(name);
+    const size_t tail = sizeof EXPERT_TABLE - 1;
+    return length > tail && strcmp(name + length - tail, EXPERT_TABLE) == 0;
+}
+
 /* Sets the format and the bytes of a tensor, and checks that it fits into the file. */
 static enum roof_status put_type(const struct roof_gguf_stream *in, struct tensor *t, uint64_t type,
                                  int64_t alignment)
 {
+    if (type == TABLE_TYPE && is_expert_table(t->name)) {
+        type = 0; /* whose values have 32 bits, too */
+    }
     if (type >= COUNT(tensor_types) || tensor_types[type] == 0) {
         return BAD(in, "%s has ggml type %" PRIu64 "; known are " TENSOR_TYPES, t->name, type);
     }
@@ -471,6 +694,15 @@ enum roof_status roof_gguf_take_tensors(struct roof_gguf *g, uint64_t count, int
 }
 
 /* --- looking up ---------------------------------------------------------------------------- */
+
+bool roof_gguf_holds(const struct roof_gguf_block *block, const char *name)
+{
+    const struct slot *const usual = find_slot(block_slots, COUNT(block_slots), name);
+    const struct slot *const part = find_slot(part_slots, COUNT(part_slots), name);
+    return (usual != NULL && (block->tensors >> (usual - block_slots) & 1) != 0) ||
+           (part != NULL &&
+            (block->parts[(part - part_slots) / 64] >> (part - part_slots) % 64 & 1) != 0);
+}
 
 bool roof_gguf_has(const struct roof_gguf_block *block, enum roof_gguf_tensor tensor)
 {

@@ -44,12 +44,12 @@ static void quantize_mixed(struct builder *b)
         readers[count++] = ROOF_WEIGHT_Q_A;
         readers[count++] = ROOF_WEIGHT_KV_A;
         if (b->layer->ratio > 0) {
-            readers[count++] = ROOF_WEIGHT_INDEX;
+            readers[count++] = ROOF_WEIGHT_COMPRESS;
         }
     } else if (!b->layer->no_attention && m->kv_lora_rank > 0) {
         readers[count++] = m->q_lora_rank > 0 ? ROOF_WEIGHT_Q_A : ROOF_WEIGHT_Q;
         readers[count++] = ROOF_WEIGHT_KV_A;
-        if (m->index_topk > 0) {
+        if (roof_chooses_keys(m, b->layer)) {
             readers[count++] = ROOF_WEIGHT_INDEX;
         }
     } else if (!b->layer->no_attention) {
@@ -170,7 +170,7 @@ static void mlp_beside_experts(struct builder *b, const struct roof_reads *mixed
  */
 static void layer_embedding(struct builder *b)
 {
-    static const enum roof_weight weight[] = {ROOF_WEIGHT_UP, ROOF_WEIGHT_DOWN};
+    static const enum roof_weight weight[] = {ROOF_WEIGHT_PER_LAYER_IN, ROOF_WEIGHT_PER_LAYER_OUT};
     const struct roof_model *const m = b->model;
     const struct roof_reads stream = b->from;
     if (m->layer_embedding == 0) {
@@ -397,12 +397,28 @@ static int64_t stream_count(const struct roof_model *model, int64_t layers)
                                       : roof_graph_sums(model, layers);
 }
 
-/* Adds the send of the hidden states, and of the embeddings of later layers, to the next stage. */
+/* The bits of a number that tells which key was chosen. */
+#define CHOICE_BITS 32
+
+/* Returns the elements that the chosen keys of all tokens take, if the next stage begins with a
+ * layer that reuses them: sgl-project/sglang#28532. */
+static int64_t sent_choices(const struct builder *b)
+{
+    const struct roof_model *const m = b->model;
+    int64_t keys = 0;
+    for (int i = 0; i < b->groups && m->layer[m->layer_class[b->stage.end]].reuses_choice; i++) {
+        const struct group *const g = &b->group[i];
+        keys += g->kv_len > m->index_topk ? g->batch * g->query_len * m->index_topk : 0;
+    }
+    return (int64_t)((double)keys * CHOICE_BITS / roof_precision_bits(b->s->common.formats.out));
+}
+
+/* Adds the send of the hidden states, and of what later layers need besides, to the next stage. */
 static void send_node(struct builder *b)
 {
     roof_graph_collective(b, "send", ROOF_OPERATOR_SEND, b->s->common.formats.out,
                           b->tokens * b->model->hidden * stream_count(b->model, b->stage.end) +
-                              embedded(b, b->model->layers - b->stage.end),
+                              embedded(b, b->model->layers - b->stage.end) + sent_choices(b),
                           0, b->stage.send_within);
 }
 
@@ -586,7 +602,8 @@ enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_mode
 /*
  * A module joins the embedding of the last token and the hidden states from which that token was
  * chosen, each with its own norm, by a product of 2 hidden x hidden, and has one layer after that:
- * DeepSeek-V3, arXiv 2412.19437, section 2.2. Embedding and head are the model's.
+ * DeepSeek-V3, arXiv 2412.19437, section 2.2. Embedding and head are the model's. The layer has an
+ * indexer even if the last layer has none: the checkpoint of zai-org/GLM-5.2 has its weights.
  */
 enum roof_status roof_graph_predictor(struct roof_graph *out, const struct roof_model *model,
                                       const struct roof_scenario *scenario,
@@ -605,7 +622,9 @@ enum roof_status roof_graph_predictor(struct roof_graph *out, const struct roof_
     static const enum roof_weight readers[] = {ROOF_WEIGHT_LM_HEAD};
     roof_graph_quantize(&b, "join_quantize", b.tokens, 2 * hidden, readers, 1);
     roof_graph_product(&b, "join_proj", ROOF_WEIGHT_LM_HEAD, b.tokens, hidden, 2 * hidden, false);
-    roof_graph_enter(&b, &model->layer[model->layer_class[model->layers - 1]]);
+    struct roof_layer layer = model->layer[model->layer_class[model->layers - 1]];
+    layer.reuses_choice = false;
+    roof_graph_enter(&b, &layer);
     b.count = 1;
     roof_graph_open_layers(&b, true, true);
     layers(&b);

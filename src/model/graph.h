@@ -43,8 +43,8 @@ const char *roof_block_name(enum roof_block block);
 /** Returns the number of layers that have a block; the ends count as one. */
 int64_t roof_block_layers(const struct roof_model *model, enum roof_block block);
 
-/** An estimate needs this of the step in which attention of decoding sequences, or a state,
- * runs. */
+/** Properties of a step that its workloads do not have. The estimates of attention of decoding
+ * sequences, and of layers with a state, depend on them. */
 struct roof_step_part {
     bool beside_prompts; /**< the step also has new tokens of prompts */
     int64_t longest;     /**< the longest of their contexts, whose mean is the workload's kv_len; 0:
@@ -72,6 +72,8 @@ struct roof_node {
                                            device */
     const struct roof_hardware *host_kernels; /**< the host with its measured kernels, if it
                                                  computes the node in this pass; or NULL */
+    struct roof_upload upload; /**< how its weights reach the device, which computes it in this
+                                    pass although the host holds it; share 0: not so, or unknown */
     struct roof_step_part part;
     bool routed; /**< experts: a token uses top_k / experts of the resident weights */
     /** The operators whose results it reads, from all layers that have it. */
@@ -132,6 +134,10 @@ double roof_node_bytes(const struct roof_node *node);
  * model has too many different layers. */
 double roof_model_bytes(const struct roof_model *model);
 
+/** Returns the elements of all matrices of the whole model, without vectors and encoders; a tied
+ * head is the embedding. NAN if the model has too many different layers. */
+double roof_model_matrices(const struct roof_model *model);
+
 /** Returns the bytes that tokens take in the cache of a layer on one of tp devices. */
 double roof_kv_bytes(const struct roof_model *model, const struct roof_layer *layer,
                      enum roof_precision format, int64_t tp, double tokens);
@@ -164,5 +170,8 @@ double roof_state_bytes(const struct roof_model *model, enum roof_precision inpu
  * are not full. */
 double roof_kv_bytes_per_token(const struct roof_model *model,
                                const struct roof_scenario *scenario);
+/** Returns the bytes that one more token adds once windows are full. */
+double roof_kv_bytes_per_further_token(const struct roof_model *model,
+                                       const struct roof_scenario *scenario);
 
 #endif

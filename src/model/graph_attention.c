@@ -358,12 +358,45 @@ static struct roof_reads index_inputs(struct builder *b, const struct roof_reads
     return both(roped, &b->from);
 }
 
+/* The names of the operators that choose keys. */
+struct index_names {
+    const char *scores;
+    const char *top;
+};
+
+/* Returns those of one kind of sequences. */
+static const struct index_names *index_names(const struct builder *b, const struct group *g)
+{
+    static const struct index_names names[] = {{"index_scores", "index_top_k"},
+                                               {"index_scores_prefill", "index_top_k_prefill"}};
+    return &names[g == &b->group[0] ? 0 : 1];
+}
+
+/* Returns the operators whose choice the layers of a class reuse: that of a layer before them in
+ * the stage, or what the stage before sends. */
+static struct roof_reads earlier_choice(const struct builder *b, const char *top)
+{
+    const struct roof_model *const m = b->model;
+    const int64_t number = b->layer - m->layer;
+    struct roof_reads reads = {.count = 0};
+    bool chosen = false; /* by a layer of the stage */
+    for (int64_t i = b->stage.begin; i < b->stage.end; i++) {
+        if (m->layer_class[i] == number) {
+            const struct roof_reads one = {
+                .count = 1, .name = {chosen ? top : "send"}, .before = {true}};
+            roof_reads_join(&reads, &one);
+        }
+        chosen = chosen || roof_chooses_keys(m, &m->layer[m->layer_class[i]]);
+    }
+    return reads;
+}
+
 void roof_graph_index(struct builder *b, const struct group *g, int64_t keys, int64_t together)
 {
     const struct roof_model *const m = b->model;
-    const bool first = g == &b->group[0];
+    const struct index_names *const names = index_names(b, g);
     struct roof_node scores = roof_graph_attention_node(b, g, ROOF_OPERATOR_INDEX_SCORES);
-    scores.name = first ? "index_scores" : "index_scores_prefill";
+    scores.name = names->scores;
     scores.vectors = 0;
     scores.workload.shape.heads = m->index_heads * together;
     scores.workload.shape.query_len = g->query_len / together;
@@ -374,7 +407,7 @@ void roof_graph_index(struct builder *b, const struct group *g, int64_t keys, in
     scores.workload.formats.out = INDEX_SCORES;
     roof_graph_add(b, &scores);
     struct roof_node top = scores;
-    top.name = first ? "index_top_k" : "index_top_k_prefill";
+    top.name = names->top;
     top.workload.op = ROOF_OPERATOR_INDEX_TOP_K;
     top.workload.shape = (struct roof_shape){
         .batch = g->batch, .query_len = g->query_len, .kv_len = keys, .selected = m->index_topk};
@@ -466,7 +499,7 @@ static struct made mla_inputs(struct builder *b, struct roof_reads *latent_q)
         static const enum roof_weight readers[] = {ROOF_WEIGHT_Q_B, ROOF_WEIGHT_INDEX};
         roof_graph_norm(b, "q_a_norm", b->tokens, m->q_lora_rank);
         roof_graph_quantize(b, "q_b_quantize", b->tokens, m->q_lora_rank, readers,
-                            m->index_topk > 0 ? 2 : 1);
+                            roof_chooses_keys(m, b->layer) ? 2 : 1);
         *latent_q = b->from;
         roof_graph_product(b, "q_b_proj", ROOF_WEIGHT_Q_B, b->tokens, q, m->q_lora_rank, false);
         made.q = b->from;
@@ -499,7 +532,10 @@ static void mla_attention(struct builder *b, const struct group *g, const struct
     const bool expanded = expands(b, g);
     const bool first = g == &b->group[0];
     struct roof_reads inputs = from->roped;
-    if (chosen) {
+    if (chosen && b->layer->reuses_choice) {
+        const struct roof_reads earlier = earlier_choice(b, index_names(b, g)->top);
+        roof_reads_join(&inputs, &earlier);
+    } else if (chosen) {
         b->from = from->index;
         roof_graph_index(b, g, g->kv_len, 1);
         roof_reads_join(&inputs, &b->from);
@@ -591,7 +627,7 @@ void roof_graph_mla(struct builder *b)
             .tokens = b->tokens, .heads = heads, .kv_heads = 1, .head_dim = latent / 2},
         0);
     from.cache = b->from;
-    if (m->index_topk > 0) {
+    if (roof_chooses_keys(m, b->layer)) {
         from.index = index_inputs(b, &hidden, &latent_q);
     }
     for (int i = 0; i < b->groups; i++) {

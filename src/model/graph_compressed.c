@@ -59,8 +59,8 @@ static struct parts inputs(struct builder *b)
 static void compress(struct builder *b, const char *const name[2], int64_t dim)
 {
     const int64_t series = roof_chooses_compressed(b->layer) ? 2 : 1;
-    roof_graph_product(b, name[0], ROOF_WEIGHT_INDEX, b->tokens, 2 * series * dim, b->model->hidden,
-                       false);
+    roof_graph_product(b, name[0], ROOF_WEIGHT_COMPRESS, b->tokens, 2 * series * dim,
+                       b->model->hidden, false);
     roof_graph_vector(b, name[1], ROOF_OPERATOR_GELU,
                       (struct roof_shape){.tokens = b->tokens, .hidden = series * dim},
                       (double)(b->layer->ratio * series * dim + dim)); /* positions, norm */
@@ -86,7 +86,7 @@ static void compressors(struct builder *b, struct parts *made, const struct roof
     compress(b, index, m->index_head_dim);
     made->index = b->from;
     b->from = *hidden;
-    roof_graph_product(b, "index_weights_proj", ROOF_WEIGHT_INDEX, b->tokens, m->index_heads,
+    roof_graph_product(b, "index_weights_proj", ROOF_WEIGHT_COMPRESS, b->tokens, m->index_heads,
                        m->hidden, false);
     roof_reads_join(&made->index, &b->from);
     b->from = made->latent;

@@ -214,6 +214,10 @@ static void fuse(struct builder *b, const struct roof_node *node, int64_t count)
     }
     for (int i = 0; i < b->holds; i++) {
         join(&b->held[i], node, joined(b->held[i].workload.op, node->workload.op));
+        if (node->upload.share == 0 && node->host != NULL) { /* one part stays on the host */
+            b->held[i].upload = node->upload;
+            b->held[i].host_kernels = node->host_kernels;
+        }
     }
 }
 
@@ -258,6 +262,20 @@ static int64_t quantization_of(struct builder *b, const struct roof_node *node)
     return op == ROOF_OPERATOR_GEMM && is_quantized(b, node) ? ROOF_QUANTIZE_NONE : way;
 }
 
+/* Places a node. A long pass copies the weights of the host to the device, which then computes the
+ * operator; what reads a cache or a state stays on the host, where these are. */
+static void place(const struct builder *b, struct roof_node *node)
+{
+    const struct roof_operator_row *const row = roof_operator_row(node->workload.op);
+    const enum roof_operator op = node->workload.op;
+    const bool keeps =
+        row->other == ROOF_ROLE_KV || row->stateful || op == OP(KV_APPEND) || op == OP(ROPE_APPEND);
+    const bool copied = b->tokens >= ROOF_OFFLOAD_COPY_TOKENS && !keeps;
+    node->host = on_host(b, node) ? b->s->host : NULL;
+    node->host_kernels = node->host != NULL && !copied ? b->s->host_kernels : NULL;
+    node->upload = node->host != NULL && copied ? b->s->upload : (struct roof_upload){0};
+}
+
 /* The operators that a fused one reads are unknown, because those that it joins have other names.
  */
 void roof_graph_add(struct builder *b, struct roof_node *node)
@@ -267,9 +285,7 @@ void roof_graph_add(struct builder *b, struct roof_node *node)
     node->reads = b->from;
     node->block = b->block;
     node->workload.quantize_input = quantization_of(b, node);
-    node->host = on_host(b, node) ? b->s->host : NULL;
-    node->host_kernels =
-        node->host != NULL && b->tokens < ROOF_OFFLOAD_COPY_TOKENS ? b->s->host_kernels : NULL;
+    place(b, node);
     b->from = (struct roof_reads){.count = 1, .name = {node->name}};
     if (b->s->fuse == ROOF_FUSE_ALL) {
         node->reads.count = 0;

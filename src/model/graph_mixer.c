@@ -126,12 +126,13 @@ static void state_node(struct builder *b, const struct group *g)
  */
 static struct roof_reads selective_inputs(struct builder *b)
 {
-    static const enum roof_weight readers[] = {ROOF_WEIGHT_MIXER_IN};
+    static const enum roof_weight readers[] = {ROOF_WEIGHT_MIXER_LOW};
     const struct roof_mixer *const x = &b->model->mixer;
     const int64_t channels = roof_mixer_channels(x, b->s->tp);
     const int64_t narrow = x->rank + 2 * x->key_dim;
     roof_graph_quantize(b, "mixer_x_quantize", b->tokens, channels, readers, 1);
-    roof_graph_product(b, "mixer_x_proj", ROOF_WEIGHT_MIXER_IN, b->tokens, narrow, channels, false);
+    roof_graph_product(b, "mixer_x_proj", ROOF_WEIGHT_MIXER_LOW, b->tokens, narrow, channels,
+                       false);
     if (b->s->tp > 1) {
         roof_graph_collective(b, "mixer_x_all_reduce", ROOF_OPERATOR_ALL_REDUCE,
                               b->s->common.formats.out, b->tokens * narrow, b->s->tp,
@@ -140,7 +141,7 @@ static struct roof_reads selective_inputs(struct builder *b)
     roof_graph_norm(b, "mixer_x_norm", b->tokens, narrow);
     struct roof_reads made = b->from;
     roof_graph_quantize(b, "mixer_step_quantize", b->tokens, x->rank, readers, 1);
-    roof_graph_product(b, "mixer_step_proj", ROOF_WEIGHT_MIXER_IN, b->tokens, channels, x->rank,
+    roof_graph_product(b, "mixer_step_proj", ROOF_WEIGHT_MIXER_LOW, b->tokens, channels, x->rank,
                        true);
     roof_reads_join(&made, &b->from);
     return made;
@@ -198,7 +199,7 @@ void roof_graph_mixer(struct builder *b)
     const int64_t width = heads * x->value_dim;
     roof_graph_product(b, "mixer_in_proj", ROOF_WEIGHT_MIXER_IN, b->tokens, input_width(b),
                        m->hidden, x->proj_bias);
-    static const enum roof_weight readers[] = {ROOF_WEIGHT_MIXER_IN, ROOF_WEIGHT_MIXER_OUT};
+    static const enum roof_weight readers[] = {ROOF_WEIGHT_MIXER_LOW, ROOF_WEIGHT_MIXER_OUT};
     const struct roof_reads input = b->from;
     struct roof_reads decay = input; /* and the rates of the state */
     struct roof_reads gate = input;
@@ -206,12 +207,12 @@ void roof_graph_mixer(struct builder *b)
         roof_graph_quantize(b, "mixer_gates_quantize", b->tokens,
                             (x->full_gate ? 1 : 2) * x->value_dim, readers, 1);
         const struct roof_reads low = b->from;
-        roof_graph_product(b, "mixer_decay_proj", ROOF_WEIGHT_MIXER_IN, b->tokens,
+        roof_graph_product(b, "mixer_decay_proj", ROOF_WEIGHT_MIXER_LOW, b->tokens,
                            heads * x->key_dim, x->value_dim, false);
         roof_reads_join(&decay, &b->from);
         if (!x->full_gate) {
             b->from = low;
-            roof_graph_product(b, "mixer_gate_proj", ROOF_WEIGHT_MIXER_IN, b->tokens, width,
+            roof_graph_product(b, "mixer_gate_proj", ROOF_WEIGHT_MIXER_LOW, b->tokens, width,
                                x->value_dim, false);
             gate = b->from;
         }

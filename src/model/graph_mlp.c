@@ -194,7 +194,7 @@ static void exchange(struct builder *b, bool before)
  */
 static void latent_product(struct builder *b, bool in)
 {
-    static const enum roof_weight weight[] = {ROOF_WEIGHT_SHARED_DOWN, ROOF_WEIGHT_SHARED_UP};
+    static const enum roof_weight weight[] = {ROOF_WEIGHT_LATENT_OUT, ROOF_WEIGHT_LATENT_IN};
     const struct roof_model *const m = b->model;
     if (m->latent_norm && !in) { /* it needs the sum over all devices */
         if (b->s->tp > 1) {

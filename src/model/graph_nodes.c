@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "model/weights.h"
 
 enum roof_precision roof_graph_wider(enum roof_precision a, enum roof_precision b)
 {
@@ -20,22 +21,31 @@ static enum roof_precision default_format(const struct builder *b, enum roof_wei
     return roof_weight_linear(weight) ? w : roof_graph_wider(w, ROOF_PRECISION_BF16);
 }
 
+/* Returns the first of two formats that is given. */
+static enum roof_precision first_of(enum roof_precision a, enum roof_precision b)
+{
+    return a != ROOF_PRECISION_AUTO ? a : b;
+}
+
 /*
  * Returns the formats of an operator with weights of a class. If the format of the class is given
  * apart from `weights`, its inputs have the wider of `activations` and the activations that
  * `precision` would choose for that format: a bf16 head has bf16 inputs in a model with FP8 layers.
+ * Int4 weights of a checkpoint that converts their inputs have these.
  */
 static struct roof_formats find_formats(const struct builder *b, enum roof_weight weight)
 {
     struct roof_formats f = b->s->common.formats;
     const int8_t *const stored = b->layer != NULL ? b->layer->format : b->model->format;
-    enum roof_precision given = b->s->weight[weight];
-    if (given == ROOF_PRECISION_AUTO) {
-        given = (enum roof_precision)stored[weight];
-    }
+    const enum roof_weight partner = roof_weight_partner(weight);
+    const enum roof_precision asked = first_of(b->s->weight[weight], b->s->weight[partner]);
+    const enum roof_precision given = first_of(
+        asked, first_of((enum roof_precision)stored[weight], (enum roof_precision)stored[partner]));
     const bool plain = given == ROOF_PRECISION_AUTO && roof_weight_linear(weight);
     f.weights = given == ROOF_PRECISION_AUTO ? default_format(b, weight) : given;
-    if (!plain) {
+    const bool narrow = asked == ROOF_PRECISION_AUTO && b->model->narrow_inputs &&
+                        roof_weight_linear(weight) && roof_precision_weight_only(f.weights);
+    if (!plain && !narrow) {
         f.activations = roof_graph_wider(f.activations, roof_format(f.weights)->activations);
     }
     if (!roof_weight_linear(weight)) {

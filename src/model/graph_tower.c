@@ -256,6 +256,9 @@ static void project(struct builder *b, const struct encoder *e, bool tap, int64_
             roof_encoder_activate(b, names[tap][1][i], rows, p->out, gated);
         }
     }
+    if (t->project_post && !tap) {
+        roof_encoder_norm(b, "image_project_post_norm", e->tokens, b->model->hidden, false);
+    }
     b->times = 1;
 }
 

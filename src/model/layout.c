@@ -319,7 +319,7 @@ static enum roof_status apply(struct roof_model *copy, struct roof_layer *layer,
 {
     roof_model_forget_formats(copy);
     roof_model_spread(layer, copy);
-    if (strcmp(name, "checkpoint") == 0) {
+    if (strcmp(name, ROOF_CHECKPOINT) == 0) {
         TRY(roof_quantization_apply(copy, layer, error));
     } else {
         TRY(apply_file(copy, layer, name, directories, error));

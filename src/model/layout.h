@@ -10,10 +10,13 @@
 #include "base/text.h"
 #include "model/model.h"
 
+/** The layout of the formats in which a model is published. */
+#define ROOF_CHECKPOINT "checkpoint"
+
 /**
  * Writes a layout's formats into the model: those of each class of weights, of the inputs of
  * quantised products, and of the KV cache. name is that of a file in data/layouts (or in layouts/
- * of directories, or a path); "checkpoint" means the quantization_config of the model's own
+ * of directories, or a path); ROOF_CHECKPOINT means the quantization_config of the model's own
  * config.json. The status is ROOF_USAGE if the layout is unknown, or if the config has no
  * quantisation.
  */

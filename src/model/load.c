@@ -11,7 +11,6 @@
 #include "catalog/registry.h"
 #include "model/config.h"
 #include "model/gguf.h"
-#include "model/layout.h"
 #include "model/load.h"
 #include "model/model_make.h"
 #include "model/quantization.h"
@@ -22,8 +21,6 @@ static const struct roof_registry models = {
 
 /* The layout of a model with the formats of its file. */
 #define STORED "file"
-/* The layout of a model with the formats of its config. */
-#define CHECKPOINT "checkpoint"
 #define CONFIG "config.json"
 #define QUANTIZATION "hf_quant_config.json"
 
@@ -96,8 +93,8 @@ static enum roof_status add_weights(struct roof_model **model, const char *path,
                                     struct roof_error *error)
 {
     enum roof_status status = roof_safetensors_read(*model, path, error);
-    (*model)->layout = STORED;
-    if (status == ROOF_OK) {
+    if (status == ROOF_OK && (*model)->stored) {
+        (*model)->layout = STORED;
         status = roof_quantization_inputs(*model, error);
     }
     if (status != ROOF_OK) {
@@ -136,42 +133,6 @@ struct paths {
     char *single;
 };
 
-/* Tells whether layers differ in more than formats, experts and windows. */
-static bool has_own_sizes(const struct roof_model *m)
-{
-    bool own = m->head_gate || m->key_is_value || m->native_sparse;
-    for (int64_t c = 0; c < m->layer_classes && !own; c++) {
-        const struct roof_layer *const layer = &m->layer[c];
-        own = layer->heads > 0 || layer->kv_heads > 0 || layer->head_dim > 0 ||
-              layer->intermediate > 0 || layer->keyless || layer->value_is_key || layer->blocks ||
-              layer->crossed;
-    }
-    return own;
-}
-
-/* Tells whether the headers of weights have unknown names. */
-static bool has_other_names(const struct roof_model *m)
-{
-    return m->index_topk > 0 || m->mixer.kind != ROOF_MIXER_NONE || has_own_sizes(m) || m->chunked;
-}
-
-/* Gives a model whose headers are not read the formats of its config, or none. */
-static enum roof_status take_config(struct roof_model *model, struct roof_error *error)
-{
-    struct roof_error problem;
-    const bool said = roof_model_quantization(model) != NULL;
-    const enum roof_status status =
-        said ? roof_layout_apply(model, CHECKPOINT, NULL, &problem) : ROOF_USAGE;
-    if (status == ROOF_MEMORY) {
-        return roof_no_memory(error);
-    }
-    roof_model_note(model, status == ROOF_OK ? "some names in the headers of its weights are not "
-                                               "known, so its formats are read from its config"
-                                             : "some names in the headers of its weights are not "
-                                               "known, so its formats are the requested ones");
-    return ROOF_OK;
-}
-
 static enum roof_status load_paths(struct roof_model **out, const struct paths *paths,
                                    const char *weights, struct roof_error *error)
 {
@@ -188,9 +149,6 @@ static enum roof_status load_paths(struct roof_model **out, const struct paths *
         weights = exists(paths->index)    ? paths->index
                   : exists(paths->single) ? paths->single
                                           : NULL;
-    }
-    if (weights != NULL && has_other_names(*out)) {
-        return take_config(*out, error);
     }
     return weights == NULL ? ROOF_OK : add_weights(out, weights, error);
 }

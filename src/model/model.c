@@ -196,7 +196,7 @@ void roof_model_forget_formats(struct roof_model *model)
     roof_layers_clear(model->layer, model->layer_classes);
     memset(model->format, ROOF_PRECISION_AUTO, sizeof model->format);
     model->activations = model->kv = ROOF_PRECISION_AUTO;
-    model->stored = model->gguf = false;
+    model->stored = model->gguf = model->narrow_inputs = false;
     model->layout = NULL;
     model->file_bytes = ROOF_UNKNOWN;
 }
@@ -233,16 +233,22 @@ int64_t roof_expert_hidden(const struct roof_model *model)
     return model->expert_latent > 0 ? model->expert_latent : model->hidden;
 }
 
+bool roof_chooses_keys(const struct roof_model *model, const struct roof_layer *layer)
+{
+    return model->index_topk > 0 && !model->key_is_value && !layer->reuses_choice;
+}
+
 static bool equal_layers(const struct roof_layer *a, const struct roof_layer *b)
 {
     return a->windowed == b->windowed && a->moe == b->moe && a->stateful == b->stateful &&
            a->no_attention == b->no_attention && a->no_mlp == b->no_mlp &&
            a->no_rope == b->no_rope && a->keyless == b->keyless && a->blocks == b->blocks &&
-           a->value_is_key == b->value_is_key && a->crossed == b->crossed && a->heads == b->heads &&
-           a->kv_heads == b->kv_heads && a->head_dim == b->head_dim &&
-           a->rotary_dim == b->rotary_dim && a->intermediate == b->intermediate &&
-           a->ratio == b->ratio && a->attention_sums == b->attention_sums &&
-           a->mlp_sums == b->mlp_sums && memcmp(a->format, b->format, sizeof a->format) == 0;
+           a->reuses_choice == b->reuses_choice && a->value_is_key == b->value_is_key &&
+           a->crossed == b->crossed && a->heads == b->heads && a->kv_heads == b->kv_heads &&
+           a->head_dim == b->head_dim && a->rotary_dim == b->rotary_dim &&
+           a->intermediate == b->intermediate && a->ratio == b->ratio &&
+           a->attention_sums == b->attention_sums && a->mlp_sums == b->mlp_sums &&
+           memcmp(a->format, b->format, sizeof a->format) == 0;
 }
 
 void roof_model_classes(struct roof_model *model, const struct roof_layer layer[ROOF_LAYERS_MAX])

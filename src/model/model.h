@@ -39,9 +39,17 @@ enum roof_weight {
     ROOF_WEIGHT_SHARED_DOWN,
     ROOF_WEIGHT_LM_HEAD,
     ROOF_WEIGHT_INDEX,     /**< the projections of an indexer that chooses keys */
+    ROOF_WEIGHT_COMPRESS,  /**< compressed keys: the projections that make them, and the weights of
+                              the heads that choose them */
     ROOF_WEIGHT_MIXER_IN,  /**< layers with a state: the projections of their input */
     ROOF_WEIGHT_MIXER_OUT, /**< layers with a state: the projection of their output */
-    ROOF_WEIGHT_VISION,    /**< all matrices of the vision and audio encoders */
+    ROOF_WEIGHT_MIXER_LOW, /**< layers with a state: the projections to and from a low rank that are
+                              products of their own */
+    ROOF_WEIGHT_LATENT_IN, /**< the projection into the latent that routed experts work on */
+    ROOF_WEIGHT_LATENT_OUT,    /**< the projection out of it */
+    ROOF_WEIGHT_PER_LAYER_IN,  /**< the gate of the input that each layer has of its own */
+    ROOF_WEIGHT_PER_LAYER_OUT, /**< the projection of what that gate lets through */
+    ROOF_WEIGHT_VISION,        /**< all matrices of the vision and audio encoders */
     ROOF_WEIGHT_COUNT
 };
 
@@ -52,7 +60,8 @@ const char *roof_weight_name(enum roof_weight weight);
 const char *roof_weight_module(enum roof_weight weight);
 /**
  * Finds the weights that a name stands for, as bits (1 << weight). The name is that of a weight or
- * of a group: attention, mlp, experts, shared, linear (those four together). The error of an
+ * of a group: attention, mlp, experts, shared, linear (those four together). Small weights are in
+ * no group: without a format of their own they have that of a larger weight. The error of an
  * unknown name, ROOF_USAGE, lists the known ones.
  */
 enum roof_status roof_weight_find(unsigned *out_bits, const char *name, struct roof_error *error);
@@ -102,7 +111,8 @@ struct roof_layer {
     bool no_mlp;
     bool keyless; /**< attention reads what an earlier layer has cached: no K and V of its own */
     bool blocks;  /**< attention sees blocks of keys that an indexer chooses */
-    bool value_is_key; /**< V is what the projection of K makes, before norm and rotation */
+    bool reuses_choice; /**< attention sees the keys that an earlier layer chose: no indexer */
+    bool value_is_key;  /**< V is what the projection of K makes, before norm and rotation */
     /** Attention reads keys and values of images, which its weights make once for each prompt. A
      * prompt without images skips the layer. */
     bool crossed;
@@ -123,12 +133,14 @@ struct roof_layer {
 
 /** How an image becomes grids of patches. */
 enum roof_image_fit {
-    ROOF_FIT_PIXELS,  /**< sides are rounded to whole tokens, and the pixels are within limits */
-    ROOF_FIT_LONGEST, /**< the longest side has a limit */
-    ROOF_FIT_SQUARES, /**< it is scaled to a square, or cut into several and one of all of it */
-    ROOF_FIT_ASPECT,  /**< it is cut in the same way, but only by the ratio of its sides */
-    ROOF_FIT_PATCHES, /**< the whole patches have a limit; sides are filled up to whole tokens */
-    ROOF_FIT_BUDGET   /**< it is scaled, also up, to as many whole tokens as a limit allows */
+    ROOF_FIT_PIXELS,   /**< sides are rounded to whole tokens, and the pixels are within limits */
+    ROOF_FIT_LONGEST,  /**< the longest side has a limit */
+    ROOF_FIT_SQUARES,  /**< it is scaled to a square, or cut into several and one of all of it */
+    ROOF_FIT_ASPECT,   /**< it is cut in the same way, but only by the ratio of its sides */
+    ROOF_FIT_PATCHES,  /**< the whole patches have a limit; sides are filled up to whole tokens */
+    ROOF_FIT_CANVASES, /**< it is scaled to one of the canvases, and cut into its squares; what
+                          fills a canvas up beside the image makes no tokens */
+    ROOF_FIT_BUDGET    /**< it is scaled, also up, to as many whole tokens as a limit allows */
 };
 
 /** The activation after a product that makes tokens of the output of the encoder. */
@@ -156,6 +168,8 @@ enum roof_projection_norm {
 };
 
 #define ROOF_PROJECTIONS_MAX 4
+#define ROOF_CANVASES_MAX 64
+#define ROOF_CANVAS_SIDE_MAX 30
 
 /** The vision encoder, whose results stand in the prompt like tokens. */
 struct roof_tower {
@@ -178,9 +192,11 @@ struct roof_tower {
     enum roof_image_fit fit;
     int64_t least_pixels;
     int64_t most_pixels;
-    int64_t most_patches;  /**< of an image */
-    int64_t side;          /**< pixels of the longest side, or of a square */
-    int64_t squares;       /**< most squares of an image, but for the one of all of it */
+    int64_t most_patches; /**< of an image */
+    int64_t side;         /**< pixels of the longest side, or of a square */
+    int64_t squares;      /**< most squares of an image, but for the one of all of it */
+    int64_t canvases;     /**< sizes that an image is scaled to, of which it takes one */
+    int16_t canvas[ROOF_CANVASES_MAX][2]; /**< the rows and columns of squares of each */
     int64_t class_results; /**< tokens of a square that are made of its class token: 0 or 1 */
     struct roof_projection project[ROOF_PROJECTIONS_MAX];
     enum roof_projection_norm project_norm;
@@ -208,6 +224,7 @@ struct roof_tower {
     bool head_norms;      /**< norms over each head of Q and K, and one without gain of V */
     bool project_layer;   /**< the norm before the products is a layer norm, else an RMSNorm */
     bool project_no_gain; /**< that norm has no gain */
+    bool project_post;    /**< an RMSNorm of each token stands behind the products */
 };
 
 /** Says which norms stand around the last of the products that make tokens of audio. */
@@ -352,6 +369,8 @@ struct roof_model {
     int16_t layer_class[ROOF_LAYERS_MAX]; /**< the class of each layer */
     bool fp4_experts; /**< beside FP8, a checkpoint has its routed experts in MXFP4 */
     enum roof_precision activations; /**< their format in a layout; AUTO: the question decides */
+    bool narrow_inputs; /**< products of weights that are only stored (int4) read the activations of
+                             the layout, not 16 bits: kernels convert the weights to that format */
     enum roof_precision kv; /**< the cache's format in a layout; AUTO: the question decides */
     bool stored;            /**< formats and bytes come from a file of weights */
     bool gguf;              /**< that file is a GGUF file */
@@ -368,6 +387,9 @@ int64_t roof_value_dim(const struct roof_model *model, const struct roof_layer *
 int64_t roof_intermediate(const struct roof_model *model, const struct roof_layer *layer);
 /** Returns the elements of a token that routed experts work on. */
 int64_t roof_expert_hidden(const struct roof_model *model);
+
+/** Tells whether a layer has an indexer that chooses keys of latent attention. */
+bool roof_chooses_keys(const struct roof_model *model, const struct roof_layer *layer);
 
 /** Releases a model; NULL is fine. */
 void roof_model_free(struct roof_model *model);

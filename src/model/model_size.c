@@ -26,6 +26,26 @@ double roof_model_bytes(const struct roof_model *model)
     return bytes;
 }
 
+/* Returns the elements of the matrices of all instances of a node; a tied head is the embedding. */
+static double matrices(const struct roof_model *model, const struct roof_node *node)
+{
+    const bool tied = model->tied && node->weight == ROOF_WEIGHT_LM_HEAD;
+    return (double)node->count * (tied ? 0 : node->elements);
+}
+
+double roof_model_matrices(const struct roof_model *model)
+{
+    struct roof_graph graph;
+    double elements = 0;
+    if (build_whole(&graph, model, NULL) != ROOF_OK) {
+        return ROOF_UNKNOWN;
+    }
+    for (size_t i = 0; i < graph.count; i++) {
+        elements += matrices(model, &graph.node[i]);
+    }
+    return elements;
+}
+
 enum roof_status roof_model_parameters(double *total, double *active,
                                        const struct roof_model *model, struct roof_error *error)
 {
@@ -35,8 +55,7 @@ enum roof_status roof_model_parameters(double *total, double *active,
     *active = 0;
     for (size_t i = 0; i < graph.count; i++) {
         const struct roof_node *const node = &graph.node[i];
-        const bool tied = model->tied && node->weight == ROOF_WEIGHT_LM_HEAD;
-        const double all = (double)node->count * ((tied ? 0 : node->elements) + node->vectors);
+        const double all = matrices(model, node) + (double)node->count * node->vectors;
         *total += all;
         *active += node->routed ? all / (double)model->experts * (double)model->top_k : all;
     }

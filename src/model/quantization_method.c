@@ -28,6 +28,7 @@ static const struct method methods[] = {
     {MODELOPT, "FP8_BLOCK_SCALES", 0, ROOF_PRECISION_FP8_BLOCK128, ROOF_PRECISION_FP8_E4M3, false},
     {MODELOPT, "W8A8_SQ_PER_CHANNEL", 0, ROOF_PRECISION_INT8_CHANNEL, ROOF_PRECISION_INT8, false},
     {MODELOPT, "W4A16_AWQ", 0, ROOF_PRECISION_INT4_G128, ROOF_PRECISION_AUTO, false},
+    {MODELOPT, "W4A8_AWQ", 0, ROOF_PRECISION_INT4_G128, ROOF_PRECISION_FP8_E4M3, false},
     {MODELOPT, "W4A16_MXFP4", 0, ROOF_PRECISION_MXFP4, ROOF_PRECISION_AUTO, false},
     {MODELOPT, "W8A16", 0, ROOF_PRECISION_INT8_CHANNEL, ROOF_PRECISION_AUTO, false},
     {"fp8", NULL, 0, ROOF_PRECISION_FP8_E4M3, ROOF_PRECISION_FP8_E4M3, false},
@@ -44,6 +45,11 @@ const roof_json_value *roof_quantization_member(const roof_json_value *object, c
 {
     const roof_json_value *const value = roof_json_get(object, key);
     return value == NULL || roof_json_is_null(value) ? NULL : value;
+}
+
+bool roof_quantization_has_weights(const roof_json_value *group)
+{
+    return !roof_json_is_object(group) || roof_quantization_member(group, "weights") != NULL;
 }
 
 static const roof_json_value *find_either(const roof_json_value *object, const char *key,

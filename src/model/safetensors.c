@@ -243,18 +243,25 @@ static enum roof_status read_header(struct roof_safetensors *r, const struct ind
     return status;
 }
 
-/* Reads the file at path, which is name in its folder. `description` follows "cannot open" in
- * messages. */
-static enum roof_status read_file(struct roof_safetensors *r, const struct index *index,
-                                  const char *path, const char *name, const char *description)
+/* Opens the file at path, which the caller closes. `description` follows "cannot open" in messages.
+ */
+static enum roof_status open_file(struct roof_safetensors *r, int *out, const char *path,
+                                  const char *description)
 {
     r->path = path;
     /* O_NONBLOCK: opening a FIFO must not wait for a writer. */
-    const int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (file < 0) {
-        return roof_error_at(r->error, ROOF_IO, path, 0, 0, "cannot open%s: %s", description,
-                             strerror(errno));
-    }
+    *out = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    return *out >= 0 ? ROOF_OK
+                     : roof_error_at(r->error, ROOF_IO, path, 0, 0, "cannot open%s: %s",
+                                     description, strerror(errno));
+}
+
+/* Reads the file at path, which is name in its folder. */
+static enum roof_status read_file(struct roof_safetensors *r, const struct index *index,
+                                  const char *path, const char *name, const char *description)
+{
+    int file = -1;
+    TRY(open_file(r, &file, path, description));
     struct stat info;
     const bool regular = fstat(file, &info) == 0 && S_ISREG(info.st_mode);
     const enum roof_status status =
@@ -330,6 +337,26 @@ static enum roof_status list_files(struct roof_safetensors *r, const struct inde
                : BAD(r, "the index names %zu files; at most %d are read", *count, FILES_MAX);
 }
 
+/* Visits the files that an index names: opens each, or reads it. */
+static enum roof_status visit_files(struct roof_safetensors *r, const struct index *index,
+                                    char *path, size_t folder, const char *const *files,
+                                    size_t count, bool reads)
+{
+    static const char named[] = " a file that the index names";
+    for (size_t i = 0; i < count; i++) {
+        int file = -1;
+        snprintf(path + folder, FILE_NAME_MAX + 1, "%s", files[i]);
+        if (reads) {
+            TRY(read_file(r, index, path, files[i], named));
+        } else {
+            TRY(open_file(r, &file, path, named));
+            close(file);
+        }
+    }
+    return ROOF_OK;
+}
+
+/* Reads the files that an index names; that one is missing comes before all that they say. */
 static enum roof_status read_files(struct roof_safetensors *r, const struct index *index,
                                    const char *path, const char *const *files, size_t count)
 {
@@ -339,11 +366,10 @@ static enum roof_status read_files(struct roof_safetensors *r, const struct inde
     if (file == NULL) {
         return roof_no_memory(r->error);
     }
-    enum roof_status status = ROOF_OK;
-    for (size_t i = 0; i < count && status == ROOF_OK; i++) {
-        memcpy(file, path, folder);
-        snprintf(file + folder, FILE_NAME_MAX + 1, "%s", files[i]);
-        status = read_file(r, index, file, files[i], " a file that the index names");
+    memcpy(file, path, folder);
+    enum roof_status status = visit_files(r, index, file, folder, files, count, false);
+    if (status == ROOF_OK) {
+        status = visit_files(r, index, file, folder, files, count, true);
     }
     free(file);
     r->path = path;
@@ -413,6 +439,7 @@ static enum roof_status read_weights(struct roof_safetensors *r, const char *pat
 {
     const size_t length = strlen(path);
     expect_extra_layers(r);
+    r->mixed = roof_safetensors_is_mixed(r->model);
     roof_model_spread(r->layer, r->model);
     memset(r->model->format, ROOF_PRECISION_AUTO, sizeof r->model->format);
     roof_layers_clear(r->layer, ROOF_LAYERS_MAX);

@@ -65,6 +65,11 @@ bool roof_dtype_format(enum roof_precision *out, enum roof_dtype dtype)
     return true;
 }
 
+bool roof_dtype_is_real(enum roof_dtype dtype)
+{
+    return dtypes[dtype].real;
+}
+
 /* --- formats ------------------------------------------------------------------------------- */
 
 static bool has_size(const struct roof_stored_part *p, int64_t rows, int64_t columns)
@@ -110,13 +115,14 @@ static int fp8_format(const struct roof_stored_weight *w)
         return p->dtype == ROOF_DTYPE_F8_E4M3 ? ROOF_PRECISION_MXFP8_E4M3
                                               : ROOF_PRECISION_MXFP8_E5M2;
     }
+    const bool powers = scale->dtype == ROOF_DTYPE_F8_E8M0;
+    if (p->dtype == ROOF_DTYPE_F8_E4M3 && p->rank == 2 && (dtypes[scale->dtype].real || powers) &&
+        (powers || w->part[ROOF_PART_SCALE_INV] != NULL || scale->elements > 1) &&
+        has_size(scale, roof_divide_up(p->size[0], 128), roof_divide_up(p->size[1], 128))) {
+        return ROOF_PRECISION_FP8_BLOCK128; /* the scales of some are powers of two */
+    }
     if (!dtypes[scale->dtype].real) {
         return -1;
-    }
-    if (p->dtype == ROOF_DTYPE_F8_E4M3 && p->rank == 2 &&
-        (w->part[ROOF_PART_SCALE_INV] != NULL || scale->elements > 1) &&
-        has_size(scale, roof_divide_up(p->size[0], 128), roof_divide_up(p->size[1], 128))) {
-        return ROOF_PRECISION_FP8_BLOCK128;
     }
     /* There is one scale for the tensor, or one for each of its rows. */
     return scale->elements == 1 || scale->elements == w->shape.rows ? dtypes[p->dtype].precision
@@ -226,8 +232,7 @@ static int packed_words_format(const struct roof_stored_weight *w, bool zeros)
 }
 
 /* The order matters: a weight may have tensors of several methods. */
-const char *roof_stored_format(enum roof_precision *out, bool *zeroless,
-                               const struct roof_stored_weight *w)
+const char *roof_stored_format(enum roof_precision *out, const struct roof_stored_weight *w)
 {
     const struct roof_stored_part *const p = w->part[ROOF_PART_WEIGHT];
     const bool zeros = w->part[ROOF_PART_ZEROS] != NULL || w->part[ROOF_PART_ZERO_POINT] != NULL;
@@ -252,8 +257,42 @@ const char *roof_stored_format(enum roof_precision *out, bool *zeroless,
     if (format < 0) {
         return "is in a format that is not known, or does not have the shape of the model";
     }
-    *zeroless =
-        !zeros && (format == ROOF_PRECISION_INT4_G64_ZP || format == ROOF_PRECISION_INT4_G32_ZP);
     *out = (enum roof_precision)format;
     return NULL;
+}
+
+/* --- shapes -------------------------------------------------------------------------------- */
+
+/* Gives a weight the shape of its values, of which each element holds so many rows and columns. */
+static void unpack(struct roof_stored_weight *w, const struct roof_stored_part *p, int64_t rows,
+                   int64_t columns)
+{
+    const int last = p->rank < 4 ? p->rank - 1 : 3;
+    w->stack = p->rank > 2 ? p->size[0] : 1;
+    w->shape.rows = roof_times(last > 0 ? p->size[last - 1] : 1, rows);
+    w->shape.columns = roof_times(last >= 0 ? p->size[last] : 1, columns);
+    w->elements = roof_times(p->elements, rows * columns);
+}
+
+const char *roof_stored_infer(enum roof_precision *out, struct roof_stored_weight *weight)
+{
+    static const enum roof_part_kind values[] = {ROOF_PART_QWEIGHT, ROOF_PART_PACKED,
+                                                 ROOF_PART_BLOCKS, ROOF_PART_WEIGHT};
+    static const int packed[][2] = {{1, 1}, {1, 2}, {2, 1}, {1, 8}, {8, 1}, {1, 4}, {4, 1}};
+    const struct roof_stored_part *part = NULL;
+    const char *problem = NULL;
+    for (size_t i = 0; i < COUNT(values) && part == NULL; i++) {
+        part = weight->part[values[i]];
+    }
+    if (part == NULL) {
+        return roof_stored_format(out, weight); /* which says that there is no weight */
+    }
+    for (size_t i = 0; i < COUNT(packed); i++) {
+        unpack(weight, part, packed[i][0], packed[i][1]);
+        problem = roof_stored_format(out, weight);
+        if (problem == NULL) {
+            break;
+        }
+    }
+    return problem;
 }

@@ -37,6 +37,8 @@ bool roof_dtype_find(enum roof_dtype *out, const char *name);
 /* Gives the format of a weight that is a tensor of this type and nothing else; false for a type
  * that no weight is. */
 bool roof_dtype_format(enum roof_precision *out, enum roof_dtype dtype);
+/* Tells whether a type holds floating-point numbers that need no scale. */
+bool roof_dtype_is_real(enum roof_dtype dtype);
 
 /* A tensor that belongs to a weight. */
 struct roof_stored_part {
@@ -57,9 +59,9 @@ struct roof_stored_weight {
     int64_t elements;
 };
 
-/* Finds the format of a weight. *zeroless is set when it is one of groups without zero points that
- * is only known with them. Returns NULL, or what is wrong with the weight. */
-const char *roof_stored_format(enum roof_precision *out, bool *zeroless,
-                               const struct roof_stored_weight *weight);
+/* Finds the format of a weight. Returns NULL, or what is wrong with the weight. */
+const char *roof_stored_format(enum roof_precision *out, const struct roof_stored_weight *weight);
+/* Finds the format of a weight whose shape is not known: it gets one that its tensors can have. */
+const char *roof_stored_infer(enum roof_precision *out, struct roof_stored_weight *weight);
 
 #endif

@@ -2,10 +2,12 @@
 #include "model/safetensors_names.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
+#include "model/module_names.h"
 #include "model/weights.h"
 
 /* --- tables -------------------------------------------------------------------------------- */
@@ -23,6 +25,7 @@ static const struct {
     {".weight_packed", ROOF_PART_PACKED},
     {"_blocks", ROOF_PART_BLOCKS},
     {".weight_scale", ROOF_PART_SCALE},
+    {".scale", ROOF_PART_SCALE},
     {".weight_scale_inv", ROOF_PART_SCALE_INV},
     {".scales", ROOF_PART_SCALES},
     {"_scales", ROOF_PART_BLOCK_SCALES},
@@ -46,158 +49,58 @@ static const struct {
     {".weight_format", ROOF_PART_WEIGHT_FORMAT},
 };
 
-#define BIT ROOF_WEIGHT_BIT
-#define QKV (BIT(Q) | BIT(K) | BIT(V))
-#define GATE_UP (BIT(GATE) | BIT(UP))
-
-/* Modules of a layer beyond those of roof_weight_module; an expert's number is written 0. */
-static const struct extra {
-    const char *name;
-    unsigned weights;
-    bool stacked;    /* all experts in one tensor */
-    bool transposed; /* Conv1D: columns first */
-} extras[] = {
-    {"self_attn.qkv_proj", QKV, false, false},
-    {"self_attn.out_proj", BIT(O), false, false},
-    {"self_attn.dense", BIT(O), false, false},
-    {"attn.c_attn", QKV, false, true},
-    {"attn.c_proj", BIT(O), false, true},
-    {"attention.query_key_value", QKV, false, false},
-    {"attention.dense", BIT(O), false, false},
-    {"attention.wqkv", QKV, false, false},
-    {"attention.wo", BIT(O), false, false},
-    {"mlp.gate_up_proj", GATE_UP, false, false},
-    {"mlp.c_fc", BIT(UP), false, true},
-    {"mlp.c_proj", BIT(DOWN), false, true},
-    {"mlp.fc1", BIT(UP), false, false},
-    {"mlp.fc2", BIT(DOWN), false, false},
-    {"fc1", BIT(UP), false, false},
-    {"fc2", BIT(DOWN), false, false},
-    {"mlp.dense_h_to_4h", BIT(UP), false, false},
-    {"mlp.dense_4h_to_h", BIT(DOWN), false, false},
-    {"feed_forward.w1", BIT(GATE), false, false},
-    {"feed_forward.w3", BIT(UP), false, false},
-    {"feed_forward.w2", BIT(DOWN), false, false},
-    {"mlp.router", BIT(ROUTER), false, false},
-    {"block_sparse_moe.gate", BIT(ROUTER), false, false},
-    {"block_sparse_moe.experts.0.w1", BIT(EXPERT_GATE), false, false},
-    {"block_sparse_moe.experts.0.w3", BIT(EXPERT_UP), false, false},
-    {"block_sparse_moe.experts.0.w2", BIT(EXPERT_DOWN), false, false},
-    {"mlp.experts.gate_up_proj", BIT(EXPERT_GATE) | BIT(EXPERT_UP), true, false},
-    {"mlp.experts.down_proj", BIT(EXPERT_DOWN), true, false},
-    {"mlp.shared_expert.gate_proj", BIT(SHARED_GATE), false, false},
-    {"mlp.shared_expert.up_proj", BIT(SHARED_UP), false, false},
-    {"mlp.shared_expert.down_proj", BIT(SHARED_DOWN), false, false},
-    {"mlp.shared_expert_gate", BIT(NORM), false, false},
-};
-
-/* Modules outside the layers. */
-static const struct {
-    const char *name;
-    enum roof_weight weight;
-    bool positions;
-} outside[] = {
-    {"embed_tokens", ROOF_WEIGHT_EMBEDDING, false},
-    {"wte", ROOF_WEIGHT_EMBEDDING, false},
-    {"tok_embeddings", ROOF_WEIGHT_EMBEDDING, false},
-    {"embed_in", ROOF_WEIGHT_EMBEDDING, false},
-    {"embed_positions", ROOF_WEIGHT_EMBEDDING, true},
-    {"wpe", ROOF_WEIGHT_EMBEDDING, true},
-    {"norm", ROOF_WEIGHT_NORM, false},
-    {"ln_f", ROOF_WEIGHT_NORM, false},
-    {"final_layernorm", ROOF_WEIGHT_NORM, false},
-    {"final_layer_norm", ROOF_WEIGHT_NORM, false},
-    {"lm_head", ROOF_WEIGHT_LM_HEAD, false},
-    {"embed_out", ROOF_WEIGHT_LM_HEAD, false},
-    {"output", ROOF_WEIGHT_LM_HEAD, false},
-};
-
-/* Modules are numbered: weights, then extras, then those outside the layers. */
-#define FIRST_EXTRA ROOF_WEIGHT_COUNT
-#define FIRST_OUTSIDE (ROOF_WEIGHT_COUNT + (int)COUNT(extras))
-
-/* These may stand before "layers.N."; the longer ones come first. */
-static const char *const prefixes[] = {"model.language_model.",
-                                       "language_model.model.",
-                                       "model.decoder.",
-                                       "thinker.model.",
-                                       "language_model.",
-                                       "transformer.",
-                                       "gpt_neox.",
-                                       "decoder.",
-                                       "thinker.",
-                                       "model."};
 static const char *const layer_lists[] = {"layers.", "h.", "blocks."};
-/* Tensors whose names begin so are not part of the language model, or not of its forward pass. */
-static const char *const towers[] = {
-    "vision_", "visual.",       "vit.",         "audio_",    "multi_modal", "mm_",
-    "image_",  "embed_vision.", "embed_audio.", "connector", "projector.",  "aligner.",
-    "talker.", "code2wav.",     "token2wav.",   "mtp.",      "mlp1."};
-/* Old checkpoints carry these tables along. */
+/* Old checkpoints carry tables of angles and masks along. The last two say the experts of each
+ * token, and no operator counts them. */
 static const char *const buffers[] = {"self_attn.rotary_emb.inv_freq",
                                       "attention.rotary_emb.inv_freq",
                                       "attn.bias",
                                       "attn.masked_bias",
                                       "attention.bias",
                                       "attention.masked_bias",
-                                      "self_attn.bias"};
+                                      "self_attn.bias",
+                                      "ffn.gate.tid2eid",
+                                      "mlp.gate.tid2eid"};
 
 /* --- modules ------------------------------------------------------------------------------- */
 
-const char *roof_tensor_module_name(int module)
-{
-    return module < FIRST_EXTRA     ? roof_weight_module((enum roof_weight)module)
-           : module < FIRST_OUTSIDE ? extras[module - FIRST_EXTRA].name
-                                    : outside[module - FIRST_OUTSIDE].name;
-}
-
-unsigned roof_tensor_module_weights(int module)
-{
-    return module < FIRST_EXTRA     ? 1U << module
-           : module < FIRST_OUTSIDE ? extras[module - FIRST_EXTRA].weights
-                                    : 1U << outside[module - FIRST_OUTSIDE].weight;
-}
-
-static const struct extra *find_extra(int module)
-{
-    return module >= FIRST_EXTRA && module < FIRST_OUTSIDE ? &extras[module - FIRST_EXTRA] : NULL;
-}
-
 bool roof_tensor_is_stacked(int module)
 {
-    const struct extra *const extra = find_extra(module);
-    return extra != NULL && extra->stacked;
+    return roof_module_trait(module) == ROOF_MODULE_STACKED;
 }
 
 bool roof_tensor_is_transposed(int module)
 {
-    const struct extra *const extra = find_extra(module);
-    return extra != NULL && extra->transposed;
+    return roof_module_trait(module) == ROOF_MODULE_TRANSPOSED;
+}
+
+bool roof_tensor_makes_streams(int module)
+{
+    return roof_module_trait(module) == ROOF_MODULE_STREAMS;
 }
 
 bool roof_tensor_is_positions(int module)
 {
-    return module >= FIRST_OUTSIDE && outside[module - FIRST_OUTSIDE].positions;
+    return roof_module_trait(module) == ROOF_MODULE_POSITIONS;
+}
+
+const char *roof_tensor_label(char out[ROOF_TENSOR_LABEL_SIZE],
+                              const struct roof_tensor_place *place)
+{
+    const char *const module = roof_module_name(place->module);
+    const char *const experts = strstr(module, "experts.0.");
+    if (place->layer < 0) {
+        snprintf(out, ROOF_TENSOR_LABEL_SIZE, "%s", module);
+    } else if (experts == NULL) {
+        snprintf(out, ROOF_TENSOR_LABEL_SIZE, "layers.%" PRId32 ".%s", place->layer, module);
+    } else {
+        snprintf(out, ROOF_TENSOR_LABEL_SIZE, "layers.%" PRId32 ".%.*s%" PRId32 ".%s", place->layer,
+                 (int)(experts + 8 - module), module, place->expert, experts + 10);
+    }
+    return out;
 }
 
 /* --- names --------------------------------------------------------------------------------- */
-
-static const char *after(const char *text, const char *prefix)
-{
-    const size_t length = strlen(prefix);
-    return strncmp(text, prefix, length) == 0 ? text + length : NULL;
-}
-
-static bool is_listed(const char *name, const char *const *list, size_t count, bool whole)
-{
-    for (size_t i = 0; i < count; i++) {
-        const char *const rest = after(name, list[i]);
-        if (rest != NULL && (!whole || *rest == '\0')) {
-            return true;
-        }
-    }
-    return false;
-}
 
 /* Returns the number that text begins with, and what follows its dot; -1 when there is none. */
 static int32_t read_number(const char *text, const char **rest)
@@ -215,24 +118,13 @@ static int32_t read_number(const char *text, const char **rest)
 static int32_t read_layer(const char *name, const char **rest)
 {
     for (size_t i = 0; i < COUNT(layer_lists); i++) {
-        const char *const behind = after(name, layer_lists[i]);
+        const char *const behind = roof_text_after(name, layer_lists[i]);
         const int32_t layer = behind == NULL ? -1 : read_number(behind, rest);
         if (layer >= 0) {
             return layer;
         }
     }
     return -1;
-}
-
-static const char *without_prefix(const char *name)
-{
-    for (size_t i = 0; i < COUNT(prefixes); i++) {
-        const char *const rest = after(name, prefixes[i]);
-        if (rest != NULL) {
-            return rest;
-        }
-    }
-    return name;
 }
 
 static int find_suffix(const char *suffix)
@@ -249,10 +141,10 @@ static int find_suffix(const char *suffix)
 static bool find_module(struct roof_tensor_place *out, const char *name, int first, int end)
 {
     for (int module = first; module < end; module++) {
-        if (module < FIRST_EXTRA && roof_weight_outside((enum roof_weight)module)) {
+        if (module < ROOF_WEIGHT_COUNT && !roof_module_in_layers(module)) {
             continue; /* no layer has a module of that name */
         }
-        const char *const rest = after(name, roof_tensor_module_name(module));
+        const char *const rest = roof_text_after(name, roof_module_name(module));
         const int kind = rest == NULL ? -1 : find_suffix(rest);
         if (kind >= 0) {
             out->module = (int16_t)module;
@@ -264,7 +156,7 @@ static bool find_module(struct roof_tensor_place *out, const char *name, int fir
 }
 
 /* Finds the module of a name in a layer. The number of an expert is taken out of the name. */
-static bool find_in_layer(struct roof_tensor_place *out, const char *name)
+static bool find_in_layer(struct roof_tensor_place *out, const char *name, bool mixed)
 {
     char plain[128];
     assert(name != NULL);
@@ -279,29 +171,29 @@ static bool find_in_layer(struct roof_tensor_place *out, const char *name)
         }
         name = plain;
     }
-    return find_module(out, name, 0, FIRST_OUTSIDE);
+    return find_module(out, name, 0,
+                       mixed ? roof_module_numbers()->outside : roof_module_numbers()->parts);
 }
 
 enum roof_tensor_role roof_tensor_find(struct roof_tensor_place *out, const char *name,
-                                       int64_t layers)
+                                       int64_t layers, bool mixed)
 {
-    const char *const plain = without_prefix(name);
+    const char *const plain = roof_module_without_prefix(name);
     const char *rest = NULL;
     *out = (struct roof_tensor_place){.layer = read_layer(plain, &rest), .expert = -1};
-    if (is_listed(plain, towers, COUNT(towers), false) ||
-        is_listed(name, towers, COUNT(towers), false)) {
+    if (roof_module_is_other(plain) || roof_module_is_other(name)) {
         return ROOF_TENSOR_IGNORED;
     }
     if (out->layer >= layers) {
         return ROOF_TENSOR_UNKNOWN;
     }
     if (out->layer < 0) {
-        return find_module(out, plain, FIRST_OUTSIDE, FIRST_OUTSIDE + (int)COUNT(outside))
+        return find_module(out, plain, roof_module_numbers()->outside, roof_module_numbers()->end)
                    ? ROOF_TENSOR_KNOWN
                    : ROOF_TENSOR_UNKNOWN;
     }
-    if (is_listed(rest, buffers, COUNT(buffers), true)) {
+    if (roof_is_listed(rest, buffers, COUNT(buffers), true)) {
         return ROOF_TENSOR_IGNORED;
     }
-    return find_in_layer(out, rest) ? ROOF_TENSOR_KNOWN : ROOF_TENSOR_UNKNOWN;
+    return find_in_layer(out, rest, mixed) ? ROOF_TENSOR_KNOWN : ROOF_TENSOR_UNKNOWN;
 }

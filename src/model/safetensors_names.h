@@ -53,20 +53,24 @@ struct roof_tensor_place {
     int8_t kind; /* enum roof_part_kind */
 };
 
-/* Finds the place of a tensor by its name in a model of so many layers. Beyond the last layer the
- * answer is ROOF_TENSOR_UNKNOWN. */
-enum roof_tensor_role roof_tensor_find(struct roof_tensor_place *out, const char *name,
-                                       int64_t layers);
+#define ROOF_TENSOR_LABEL_SIZE 160
 
-/* The name of a module below its layer, with 0 for the number of an expert. */
-const char *roof_tensor_module_name(int module);
-/* The weights that a module has, as bits. */
-unsigned roof_tensor_module_weights(int module);
+/* Finds the place of a tensor by its name in a model of so many layers. A mixed model also has
+ * parts other than attention and MLP. Beyond the last layer the answer is ROOF_TENSOR_UNKNOWN. */
+enum roof_tensor_role roof_tensor_find(struct roof_tensor_place *out, const char *name,
+                                       int64_t layers, bool mixed);
+
 /* Tells whether a module has all experts in one tensor. */
 bool roof_tensor_is_stacked(int module);
 /* Tells whether a module stores its columns first. */
 bool roof_tensor_is_transposed(int module);
+/* Tells whether a module is a product that makes the weights of streams of the residual. */
+bool roof_tensor_makes_streams(int module);
 /* Tells whether a module is a table of learned positions. */
 bool roof_tensor_is_positions(int module);
+
+/* Writes the name of a weight: "layers.3.mlp.experts.7.up_proj". */
+const char *roof_tensor_label(char out[ROOF_TENSOR_LABEL_SIZE],
+                              const struct roof_tensor_place *place);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "base/grow.h"
 #include "model/model_make.h"
+#include "model/module_names.h"
 
 #define TENSORS_MAX 2000000
 
@@ -68,6 +69,16 @@ static enum roof_status pass_over(struct roof_safetensors *r, int64_t layer, con
                      name, layers, r->extra_layers);
 }
 
+/* Tells whether a tensor is more than a row or a column. */
+static bool is_matrix(const struct roof_stored_tensor *t)
+{
+    int wide = 0;
+    for (int i = 0; i < t->rank; i++) {
+        wide += t->size[i] > 1;
+    }
+    return wide > 1;
+}
+
 static enum roof_status add_unknown(struct roof_safetensors *r, const struct roof_stored_tensor *t,
                                     int32_t layer)
 {
@@ -75,9 +86,12 @@ static enum roof_status add_unknown(struct roof_safetensors *r, const struct roo
     if (layer >= r->model->layers) {
         return pass_over(r, layer, t->name);
     }
-    if (layer >= 0 && t->rank <= 1 && roof_dtype_format(&format, t->dtype)) {
+    const bool vector = r->mixed ? !is_matrix(t) : layer >= 0 && t->rank <= 1;
+    if (vector && roof_dtype_format(&format, t->dtype)) {
         add_vector(r, layer, t->dtype, t->elements);
         r->bytes += t->bytes;
+    } else if (r->mixed) {
+        roof_safetensors_leave(r, t->name, t->dtype);
     } else {
         r->unknown = true;
     }
@@ -93,7 +107,7 @@ enum roof_status roof_safetensors_add(struct roof_safetensors *r,
     for (int i = 0; i < 4; i++) {
         part.size[i] = i < t->rank ? t->size[i] : 1;
     }
-    switch (roof_tensor_find(&part.place, t->name, r->model->layers)) {
+    switch (roof_tensor_find(&part.place, t->name, r->model->layers, r->mixed)) {
     case ROOF_TENSOR_KNOWN:
         return add_part(r, &part);
     case ROOF_TENSOR_UNKNOWN:
@@ -125,23 +139,7 @@ static bool is_same_weight(const struct roof_tensor_place *a, const struct roof_
     return a->layer == b->layer && a->module == b->module && a->expert == b->expert;
 }
 
-#define LABEL_SIZE 160
-
-/* Writes the name of a weight: "layers.3.mlp.experts.7.up_proj". */
-static const char *write_label(char out[LABEL_SIZE], const struct roof_tensor_place *place)
-{
-    const char *const module = roof_tensor_module_name(place->module);
-    const char *const experts = strstr(module, "experts.0.");
-    if (place->layer < 0) {
-        snprintf(out, LABEL_SIZE, "%s", module);
-    } else if (experts == NULL) {
-        snprintf(out, LABEL_SIZE, "layers.%" PRId32 ".%s", place->layer, module);
-    } else {
-        snprintf(out, LABEL_SIZE, "layers.%" PRId32 ".%.*s%" PRId32 ".%s", place->layer,
-                 (int)(experts + 8 - module), module, place->expert, experts + 10);
-    }
-    return out;
-}
+#define LABEL_SIZE ROOF_TENSOR_LABEL_SIZE
 
 static enum roof_status refuse_weight(struct roof_safetensors *r,
                                       const struct roof_stored_weight *w, const char *problem)
@@ -154,7 +152,7 @@ static enum roof_status refuse_weight(struct roof_safetensors *r,
     return BAD(r,
                "%s (%s of %" PRId64 " x %" PRId64 " x %" PRId64 ") %s: config.json says %" PRId64
                " x %" PRId64 "%s",
-               write_label(label, &w->first->place), roof_dtype_name(p->dtype), p->size[0],
+               roof_tensor_label(label, &w->first->place), roof_dtype_name(p->dtype), p->size[0],
                p->size[1], p->size[2], problem, w->shape.rows, w->shape.columns,
                w->stack > 1 ? " for each expert" : "");
 }
@@ -162,7 +160,7 @@ static enum roof_status refuse_weight(struct roof_safetensors *r,
 static void put_shape(const struct roof_safetensors *r, struct roof_stored_weight *w)
 {
     const int module = w->first->place.module;
-    w->shape = roof_weights_shape(r->model, roof_tensor_module_weights(module));
+    w->shape = roof_weights_shape(r->model, roof_module_weights(module));
     if (roof_tensor_is_positions(module)) {
         w->shape.rows = r->model->position_rows;
     }
@@ -177,7 +175,7 @@ static enum roof_status count_experts(struct roof_safetensors *r,
     const struct roof_tensor_place *const place = &w->first->place;
     if (place->expert >= r->model->experts) {
         char label[LABEL_SIZE];
-        return BAD(r, "%s: config.json says %" PRId64 " experts", write_label(label, place),
+        return BAD(r, "%s: config.json says %" PRId64 " experts", roof_tensor_label(label, place),
                    r->model->experts);
     }
     for (unsigned i = 0; i < 3; i++) {
@@ -199,7 +197,8 @@ static enum roof_status note_weights(struct roof_safetensors *r, const struct ro
         TRY(count_experts(r, w, weights));
     } else if ((*found & weights & ~BIT(NORM)) != 0 && !positions) {
         char label[LABEL_SIZE];
-        return BAD(r, "%s: the weight is stored twice, under two names", write_label(label, place));
+        return BAD(r, "%s: the weight is stored twice, under two names",
+                   roof_tensor_label(label, place));
     }
     *found |= positions ? 0 : weights;
     return ROOF_OK;
@@ -224,20 +223,23 @@ static void put_bytes(struct roof_safetensors *r, const struct roof_stored_weigh
 static enum roof_status put_weight(struct roof_safetensors *r, struct roof_stored_weight *w)
 {
     const struct roof_tensor_place *const place = &w->first->place;
-    const unsigned weights = roof_tensor_module_weights(place->module);
+    const unsigned weights = roof_module_weights(place->module);
     const bool copy = weights == BIT(LM_HEAD) && r->model->tied; /* of the embedding, not read */
     put_bytes(r, w, weights, copy);
     if (copy || weights == BIT(NORM)) {
+        r->elements += roof_tensor_makes_streams(place->module) ? (double)w->first->elements : 0;
+        return ROOF_OK;
+    }
+    if (r->mixed) {
+        roof_safetensors_put_mixed(r, w, weights);
         return ROOF_OK;
     }
     put_shape(r, w);
     enum roof_precision format = ROOF_PRECISION_AUTO;
-    bool zeroless = false;
-    const char *const problem = roof_stored_format(&format, &zeroless, w);
+    const char *const problem = roof_stored_format(&format, w);
     if (problem != NULL) {
         return refuse_weight(r, w, problem);
     }
-    r->zeroless = r->zeroless || zeroless;
     TRY(note_weights(r, w, weights));
     if (!roof_tensor_is_positions(place->module)) {
         roof_weights_widen(place->layer < 0 ? r->model->format : r->layer[place->layer].format,
@@ -260,7 +262,7 @@ static enum roof_status put_weights(struct roof_safetensors *r)
             const struct roof_stored_part **const part = &weight.part[r->part[end].place.kind];
             if (*part != NULL) {
                 char label[LABEL_SIZE];
-                return BAD(r, "%s is stored twice", write_label(label, place));
+                return BAD(r, "%s is stored twice", roof_tensor_label(label, place));
             }
             *part = &r->part[end];
         }
@@ -318,9 +320,6 @@ static void note_assumptions(struct roof_safetensors *r)
     if (r->unknown) {
         roof_model_note(m, "unknown tensors of the file are not counted");
     }
-    if (r->zeroless) {
-        roof_model_note(m, "4-bit groups without zero points are counted as if they had them");
-    }
     if (r->extra_seen && r->extra_assumed) {
         m->predict_layers = r->extra_layers;
         roof_model_note_predictors(m);
@@ -331,10 +330,16 @@ enum roof_status roof_safetensors_finish(struct roof_safetensors *r)
 {
     struct roof_model *const m = r->model;
     TRY(put_weights(r));
-    for (int64_t i = 0; i < m->layers; i++) {
+    if (r->unread[0] != '\0') {
+        return roof_safetensors_take_config(r);
+    }
+    for (int64_t i = 0; i < m->layers && !r->mixed; i++) {
         TRY(check_layer(r, i));
     }
     TRY(put_outside(r));
+    if (r->mixed) {
+        TRY(roof_safetensors_finish_mixed(r));
+    }
     note_assumptions(r);
     m->stored = true;
     m->file_bytes = (double)r->bytes;

@@ -44,6 +44,16 @@ double roof_scenario_host_s(const struct roof_scenario *s, enum roof_stack stack
     return host->step_s + host->sequence_s * (double)sequences;
 }
 
+double roof_scenario_launch_s(const struct roof_scenario *s, enum roof_stack stack,
+                              const struct roof_model *model)
+{
+    const struct roof_host_time *const host = &s->host_time[stack];
+    const bool latent = model->kv_lora_rank > 0 && s->phase != ROOF_PHASE_ENCODE;
+    return s->phase == ROOF_PHASE_DECODE ? 0
+           : latent                      ? fmax(host->launch_s, host->latent_s)
+                                         : host->launch_s;
+}
+
 /* Reads "NAME=P" into the bits of the classes and their format. */
 static enum roof_status read_class(unsigned *classes, enum roof_precision *format,
                                    const char *assignment, struct roof_error *error)
@@ -538,6 +548,14 @@ static enum roof_status resolve_kernels(struct roof_scenario *s, struct roof_err
     return ROOF_OK;
 }
 
+enum roof_drafting roof_drafting_of(const struct roof_scenario *s, const struct roof_model *model)
+{
+    return s->drafting != ROOF_DRAFTING_DEFAULT ? s->drafting
+           : s->draft != NULL                   ? ROOF_DRAFTING_MODEL
+           : model->predict_layers > 0          ? ROOF_DRAFTING_OWN
+                                                : ROOF_DRAFTING_FREE;
+}
+
 /* Finds what proposes tokens. */
 static enum roof_status resolve_drafts(struct roof_scenario *s, const struct roof_model *m,
                                        struct roof_error *error)
@@ -550,11 +568,7 @@ static enum roof_status resolve_drafts(struct roof_scenario *s, const struct roo
             error, ROOF_USAGE,
             "%s has no layers for multi-token prediction (" ROOF_KEY("draft_model") " mtp)", m->id);
     }
-    if (s->drafting == ROOF_DRAFTING_DEFAULT) {
-        s->drafting = s->draft != NULL        ? ROOF_DRAFTING_MODEL
-                      : m->predict_layers > 0 ? ROOF_DRAFTING_OWN
-                                              : ROOF_DRAFTING_FREE;
-    }
+    s->drafting = roof_drafting_of(s, m);
     s->draft = s->drafting == ROOF_DRAFTING_OWN ? m : s->draft;
     return ROOF_OK;
 }

@@ -71,6 +71,18 @@ int64_t roof_offload_layers(int64_t offload);
 enum roof_status roof_offload_read(int64_t *out, const char *text, struct roof_error *error);
 const char *roof_offload_name(char out[ROOF_OFFLOAD_NAME_SIZE], int64_t offload);
 
+/** How fast an engine copies weights of the host to the device for such a pass, fitted to measured
+ * passes (data/engines). */
+struct roof_upload {
+    double share; /**< of the bandwidth of the link to the host; 0: unknown */
+    double low;   /**< the band of the time: measured / expected */
+    double high;
+};
+
+/** The largest share of a link's bandwidth that copies were seen to reach, from page-locked memory
+ * over PCIe 5 (docs/accuracy.md, "Weights on the host"). */
+#define ROOF_UPLOAD_MOST 0.9
+
 /** Holds what an engine does on the host, in seconds, and how it launches kernels. */
 struct roof_host_time {
     double step_s;     /**< of each step; no kernel runs beside it */
@@ -80,6 +92,7 @@ struct roof_host_time {
     double launch_s;   /**< of each kernel of a step with prompts, beside those before it */
     double latent_s;   /**< launch_s of models with latent attention, if that is longer */
     double overlap_s;  /**< by which a kernel begins before the last one ends, where devices can */
+    double compile_s;  /**< simulations: once per copy, in the first step with a full budget */
 };
 
 /** The images and the audio of each prompt, whose tokens are among those of the prompt. */
@@ -147,6 +160,7 @@ struct roof_scenario {
     const struct roof_hardware *host; /**< what computes the part on the host, or NULL */
     /** The host with its measured kernels, which expected times need, or NULL. */
     const struct roof_hardware *host_kernels;
+    struct roof_upload upload;      /**< of weights on the host, in long passes */
     enum roof_drafting drafting;    /**< resolved where there are drafts */
     const struct roof_model *draft; /**< the model that proposes, maybe the model itself, or NULL */
 };
@@ -172,6 +186,11 @@ bool roof_scenario_gguf(const struct roof_scenario *scenario, const struct roof_
  * a host process of its own. */
 double roof_scenario_host_s(const struct roof_scenario *scenario, enum roof_stack stack);
 
+/** Returns the seconds in which the host launches a kernel of a step with prompts; 0: a decode
+ * step. */
+double roof_scenario_launch_s(const struct roof_scenario *scenario, enum roof_stack stack,
+                              const struct roof_model *model);
+
 /**
  * Fills in every default in place and checks the scenario against the model: sizes in range, a
  * split that divides heads, widths and experts. The scenario is unchanged on failure (ROOF_USAGE).
@@ -191,6 +210,9 @@ bool roof_splits_apart(const struct roof_scenario *scenario);
  * where it has such layers and they do not propose, or NULL: without drafts, and where nothing need
  * be said. The scenario must be resolved. */
 const char *roof_drafter_name(const struct roof_scenario *scenario, const struct roof_model *model);
+/** Returns what proposes tokens in a scenario with drafts, which need not be resolved. */
+enum roof_drafting roof_drafting_of(const struct roof_scenario *scenario,
+                                    const struct roof_model *model);
 /** Reads "mtp" and "none" as such a name into a scenario; false for other names. */
 bool roof_drafter_find(struct roof_scenario *scenario, const char *name);
 

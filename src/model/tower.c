@@ -4,7 +4,9 @@
  * huggingface/transformers: image_processing_qwen2_vl.py and _glm4v.py (smart_resize),
  * image_processing_pixtral.py (get_resize_output_image_size), image_processing_llama4_fast.py
  * (get_best_fit), image_processing_kimi_k25.py (navit_resize), image_processing_gemma4.py
- * (get_aspect_ratio_preserving_size), image_processing_mllama.py (get_optimal_tiled_canvas); of
+ * (get_aspect_ratio_preserving_size), image_processing_mllama.py and _cohere2_vision.py
+ * (get_optimal_tiled_canvas), image_processing_utils.py (select_best_resolution) with
+ * modeling_llava_next.py (unpad_image, pack_image_features); of
  * OpenGVLab/InternVL, internvl_chat, dynamic_preprocess.
  */
 #include "model/tower.h"
@@ -146,6 +148,52 @@ static void fit_budget(struct roof_image *out, const struct roof_tower *t, doubl
     out->rows = at_least(rows, 1) * t->merge;
 }
 
+/* Finds the canvas on which an image keeps most of its pixels, and of such the one that wastes
+ * least; *rows and *columns are its squares. */
+static void find_canvas(const struct roof_tower *t, double width, double height, int64_t *rows,
+                        int64_t *columns)
+{
+    const double side = (double)t->side;
+    double most = -1;
+    double least = HUGE_VAL;
+    for (int64_t i = 0; i < t->canvases; i++) {
+        const double high = (double)t->canvas[i][0] * side;
+        const double wide = (double)t->canvas[i][1] * side;
+        const double scale = fmin(wide / width, high / height);
+        const double kept = fmin(floor(width * scale) * floor(height * scale), width * height);
+        const double wasted = wide * high - kept;
+        if (kept > most || (kept == most && wasted < least)) {
+            most = kept;
+            least = wasted;
+            *rows = t->canvas[i][0];
+            *columns = t->canvas[i][1];
+        }
+    }
+}
+
+/*
+ * Cuts an image into the squares of a canvas, and one of all of it. Whole lines and columns of
+ * patches beside the image, equally many on both sides, make no tokens, and a token ends each line.
+ */
+static void fit_canvas(struct roof_image *out, const struct roof_tower *t, double width,
+                       double height)
+{
+    const int64_t grid = t->side / t->patch;
+    int64_t rows = 1;
+    int64_t columns = 1;
+    find_canvas(t, width, height, &rows, &columns);
+    int64_t high = rows * grid;
+    int64_t wide = columns * grid;
+    if (width / height > (double)wide / (double)high) {
+        high -= (high - (int64_t)floor(height * (double)wide / width + 5e-8)) / 2 * 2;
+    } else {
+        wide -= (wide - (int64_t)floor(width * (double)high / height + 5e-8)) / 2 * 2;
+    }
+    out->squares = rows * columns + 1;
+    out->columns = out->rows = grid;
+    out->tokens = grid * grid + high * wide + high;
+}
+
 /* Cuts an image into squares, and counts them. */
 static void fit_squares(struct roof_image *out, const struct roof_tower *t, int64_t squares)
 {
@@ -174,6 +222,9 @@ struct roof_image roof_tower_image(const struct roof_tower *t, int64_t width, in
     case ROOF_FIT_PATCHES:
         fit_patches(&out, t, w, h);
         break;
+    case ROOF_FIT_CANVASES:
+        fit_canvas(&out, t, w, h);
+        return out;
     case ROOF_FIT_BUDGET:
         fit_budget(&out, t, w, h);
         break;

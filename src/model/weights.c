@@ -43,10 +43,23 @@ static const struct {
     [ROOF_WEIGHT_SHARED_DOWN] = {"shared_down", "mlp.shared_experts.down_proj"},
     [ROOF_WEIGHT_LM_HEAD] = {"lm_head", "lm_head"},
     [ROOF_WEIGHT_INDEX] = {"index", "self_attn.indexer.wq_b"},
+    [ROOF_WEIGHT_COMPRESS] = {"compress", "self_attn.compressor"},
     [ROOF_WEIGHT_MIXER_IN] = {"mixer_in", "linear_attn.in_proj_qkvz"},
     [ROOF_WEIGHT_MIXER_OUT] = {"mixer_out", "linear_attn.out_proj"},
+    [ROOF_WEIGHT_MIXER_LOW] = {"mixer_low", "mamba.x_proj"},
+    [ROOF_WEIGHT_LATENT_IN] = {"latent_in", "mixer.fc1_latent_proj"},
+    [ROOF_WEIGHT_LATENT_OUT] = {"latent_out", "mixer.fc2_latent_proj"},
+    [ROOF_WEIGHT_PER_LAYER_IN] = {"per_layer_in", "per_layer_input_gate"},
+    [ROOF_WEIGHT_PER_LAYER_OUT] = {"per_layer_out", "per_layer_projection"},
     [ROOF_WEIGHT_VISION] = {"vision", "visual"},
 };
+
+/* The larger weights whose formats small ones have, unless these are named. */
+#define PARTNER(small, larger) [ROOF_WEIGHT_##small] = ROOF_WEIGHT_##larger + 1
+static const int partners[ROOF_WEIGHT_COUNT] = {
+    /* 0: there is none */
+    PARTNER(MIXER_LOW, MIXER_IN), PARTNER(LATENT_IN, SHARED_UP), PARTNER(LATENT_OUT, SHARED_DOWN),
+    PARTNER(PER_LAYER_IN, UP), PARTNER(PER_LAYER_OUT, DOWN)};
 
 /* Groups go from the widest to the narrowest: a narrower name wins over a wider one. */
 static const struct {
@@ -68,9 +81,15 @@ const char *roof_weight_module(enum roof_weight weight)
     return kinds[weight].module;
 }
 
+enum roof_weight roof_weight_partner(enum roof_weight weight)
+{
+    const int partner = partners[weight];
+    return partner == 0 ? weight : (enum roof_weight)(partner - 1);
+}
+
 bool roof_weight_linear(enum roof_weight weight)
 {
-    return (LINEAR & (1U << weight)) != 0;
+    return (LINEAR & (1U << roof_weight_partner(weight))) != 0;
 }
 
 int roof_weight_width(unsigned bits)
@@ -181,6 +200,15 @@ unsigned roof_weights_needed(const struct roof_model *model, bool moe)
     return need;
 }
 
+unsigned roof_weights_lacking(const struct roof_model *model)
+{
+    const enum roof_mixer_kind kind = (enum roof_mixer_kind)model->mixer.kind;
+    const bool low = kind == ROOF_MIXER_SELECTIVE || kind == ROOF_MIXER_KIMI_DELTA;
+    return (low ? 0 : BIT(MIXER_LOW)) |
+           (model->expert_latent > 0 ? 0 : BIT(LATENT_IN) | BIT(LATENT_OUT)) |
+           (model->layer_embedding > 0 ? 0 : BIT(PER_LAYER_IN) | BIT(PER_LAYER_OUT));
+}
+
 void roof_weights_widen(int8_t format[ROOF_WEIGHT_COUNT], unsigned weights,
                         enum roof_precision precision)
 {
@@ -194,6 +222,32 @@ void roof_weights_widen(int8_t format[ROOF_WEIGHT_COUNT], unsigned weights,
     }
 }
 
+/* Gives a layer the format of a weight under another name, if that has the larger matrix. */
+static void take_format(struct roof_layer *layer, const int64_t largest[ROOF_WEIGHT_COUNT],
+                        enum roof_weight to, enum roof_weight from)
+{
+    if (largest[from] > largest[to]) {
+        layer->format[to] = layer->format[from];
+    }
+    layer->format[from] = ROOF_PRECISION_AUTO;
+}
+
+void roof_layer_take_formats(struct roof_layer *layer, const int8_t format[ROOF_WEIGHT_COUNT],
+                             const int64_t largest[ROOF_WEIGHT_COUNT])
+{
+    memcpy(layer->format, format, sizeof layer->format);
+    if (layer->stateful && layer->no_attention) {
+        take_format(layer, largest, ROOF_WEIGHT_MIXER_IN, ROOF_WEIGHT_Q);
+        take_format(layer, largest, ROOF_WEIGHT_MIXER_OUT, ROOF_WEIGHT_O);
+        layer->format[ROOF_WEIGHT_K] = layer->format[ROOF_WEIGHT_V] = ROOF_PRECISION_AUTO;
+    }
+    if (!layer->moe) {
+        take_format(layer, largest, ROOF_WEIGHT_GATE, ROOF_WEIGHT_SHARED_GATE);
+        take_format(layer, largest, ROOF_WEIGHT_UP, ROOF_WEIGHT_SHARED_UP);
+        take_format(layer, largest, ROOF_WEIGHT_DOWN, ROOF_WEIGHT_SHARED_DOWN);
+    }
+}
+
 /* --- formats ------------------------------------------------------------------------------- */
 
 bool roof_int4_format(enum roof_precision *out, double group, bool zeros)
@@ -203,8 +257,8 @@ bool roof_int4_format(enum roof_precision *out, double group, bool zeros)
         enum roof_precision zeros;
         enum roof_precision none;
     } rows[] = {{128, ROOF_PRECISION_INT4_G128_ZP, ROOF_PRECISION_INT4_G128},
-                {64, ROOF_PRECISION_INT4_G64_ZP, ROOF_PRECISION_INT4_G64_ZP},
-                {32, ROOF_PRECISION_INT4_G32_ZP, ROOF_PRECISION_INT4_G32_ZP}};
+                {64, ROOF_PRECISION_INT4_G64_ZP, ROOF_PRECISION_INT4_G64},
+                {32, ROOF_PRECISION_INT4_G32_ZP, ROOF_PRECISION_INT4_G32}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         if (group == rows[i].group) {
             *out = zeros ? rows[i].zeros : rows[i].none;

@@ -44,7 +44,7 @@ static void mark_same_sms(struct roof_calibration *c, const struct borrowing *b,
     bool same = false;
     for (size_t n = 0; n < c->count; n++) {
         const char *const id = fit[n].lent != NULL ? fit[n].lent : c->id;
-        if (of == NULL || strcmp(id, of) != 0) {
+        if (of == NULL || id == NULL || strcmp(id, of) != 0) {
             same = find_row(b, "same_sm", architecture, id) != NULL;
             of = id;
         }
@@ -52,8 +52,15 @@ static void mark_same_sms(struct roof_calibration *c, const struct borrowing *b,
     }
 }
 
-/* Keeps the reason why the measured times of all-reduces, and of the other collectives of that
- * machine, may be far off elsewhere. */
+/* Tells whether a kernel is a collective that is fitted to the links of a machine. A program may
+ * have read the fits of one of them only. */
+static bool is_collective(enum roof_kernel kernel)
+{
+    return kernel >= ROOF_KERNEL_ALL_REDUCE && kernel <= ROOF_KERNEL_ALL_TO_ALL;
+}
+
+/* Keeps the reason why the measured times of the collectives of a machine may be far off elsewhere.
+ */
 static enum roof_status warn_of_collectives(struct roof_calibration *c, const struct borrowing *b,
                                             struct roof_error *error)
 {
@@ -66,7 +73,7 @@ static enum roof_status warn_of_collectives(struct roof_calibration *c, const st
         bool measured = false;
         for (size_t n = 0; n < c->count; n++) {
             const struct roof_kernel_fit *const fit = &c->fit[n];
-            measured = measured || (fit->kernel == ROOF_KERNEL_ALL_REDUCE && !fit->own &&
+            measured = measured || (is_collective(fit->kernel) && !fit->own &&
                                     strcmp(fit->lent != NULL ? fit->lent : c->id, id) == 0);
         }
         if (measured && roof_json_number(&devices, roof_json_get(row, "devices"))) {
@@ -200,21 +207,64 @@ static enum roof_status load_like(struct roof_calibration **out,
                : status;
 }
 
+/* The list of the lenders of kernels of llama.cpp. */
+#define LOCAL "llama.cpp"
+
 /* Loads the kernels of llama.cpp that a device borrows: those for its architecture, else for that
  * of the device in `like`. */
 static enum roof_status load_local(struct roof_calibration **out,
                                    const struct roof_hardware *hardware, const struct borrowing *b,
                                    struct roof_error *error)
 {
-    static const char list[] = "llama.cpp";
     struct roof_hardware *lender = NULL;
-    TRY(load_listed(out, b, list, hardware->architecture, error));
+    TRY(load_listed(out, b, LOCAL, hardware->architecture, error));
     if (*out != NULL || hardware->like == NULL) {
         return ROOF_OK;
     }
     TRY(load_lender(&lender, hardware, b, error));
-    const enum roof_status status = load_listed(out, b, list, lender->architecture, error);
+    const enum roof_status status = load_listed(out, b, LOCAL, lender->architecture, error);
     roof_hardware_free(lender);
+    return status;
+}
+
+/* Loads the product with the full rate of the SMs of an architecture; *out stays as it is if no
+ * product of it is known to be limited. */
+static enum roof_status load_full(struct roof_hardware **out, const char *architecture,
+                                  const struct borrowing *b, struct roof_error *error)
+{
+    const roof_json_value *const row = find_row(b, "full_rate", architecture, NULL);
+    return row == NULL ? ROOF_OK
+                       : roof_hardware_load(out, roof_json_line(roof_json_get(row, "device")),
+                                            b->source.directories, error);
+}
+
+/* Adapts the kernels of llama.cpp of another device to the rate of the matrix units. A device whose
+ * architecture has no lender has that of the device in `like`. */
+static enum roof_status adapt_local(struct roof_calibration *local,
+                                    const struct roof_hardware *hardware, const struct borrowing *b,
+                                    struct roof_error *error)
+{
+    struct roof_hardware *like = NULL;
+    struct roof_hardware *lender = NULL;
+    struct roof_hardware *full = NULL;
+    struct roof_hardware *full_lender = NULL;
+    enum roof_status status = roof_hardware_load(&lender, local->id, b->source.directories, error);
+    const bool listed = find_row(b, LOCAL, hardware->architecture, NULL) != NULL;
+    if (status == ROOF_OK && !listed && hardware->like != NULL) {
+        status = load_lender(&like, hardware, b, error);
+    }
+    if (status == ROOF_OK) {
+        const char *const architecture = (like != NULL ? like : hardware)->architecture;
+        status = load_full(&full, architecture, b, error);
+    }
+    status = status != ROOF_OK ? status : load_full(&full_lender, lender->architecture, b, error);
+    if (status == ROOF_OK) {
+        roof_calibration_move_rate(local, hardware, full, lender, full_lender);
+    }
+    roof_hardware_free(like);
+    roof_hardware_free(lender);
+    roof_hardware_free(full);
+    roof_hardware_free(full_lender);
     return status;
 }
 
@@ -226,7 +276,11 @@ static enum roof_status add_local(struct roof_calibration **out,
                                   struct roof_error *error)
 {
     struct roof_calibration *local = NULL;
-    const enum roof_status status = load_local(&local, hardware, b, error);
+    enum roof_status status = load_local(&local, hardware, b, error);
+    const bool inherited = local != NULL && strcmp(local->id, hardware->id) != 0;
+    if (status == ROOF_OK && inherited) {
+        status = adapt_local(local, hardware, b, error);
+    }
     if (status != ROOF_OK) {
         roof_calibration_free(local);
         return status;
@@ -236,7 +290,7 @@ static enum roof_status add_local(struct roof_calibration **out,
     }
     *out = local;
     local->local = true;
-    local->inherited = strcmp(local->id, hardware->id) != 0;
+    local->inherited = inherited;
     return ROOF_OK;
 }
 
@@ -303,15 +357,13 @@ static enum roof_status adapt(struct roof_calibration *c, const struct roof_hard
     }
     const char *const *const folders = b->source.directories;
     const bool same = find_row(b, "same_sm", hardware->architecture, c->id) != NULL;
-    const roof_json_value *const row = find_row(b, "full_rate", hardware->architecture, NULL);
-    const char *const full = row == NULL ? NULL : roof_json_line(roof_json_get(row, "device"));
     struct roof_hardware *other = NULL;
-    if (full != NULL) {
-        TRY(roof_hardware_load(&other, full, folders, error));
+    TRY(load_full(&other, hardware->architecture, b, error));
+    if (other != NULL) {
         roof_calibration_limit_rate(c, hardware, other);
     }
     enum roof_status status = ROOF_OK;
-    if (same && (full == NULL || strcmp(full, c->id) != 0)) {
+    if (same && (other == NULL || strcmp(other->id, c->id) != 0)) {
         roof_hardware_free(other);
         status = roof_hardware_load(&other, c->id, folders, error);
     }
@@ -382,7 +434,7 @@ static void put_lender(struct roof_text *out, const struct borrowing *b,
                        const struct roof_hardware *hardware, const struct roof_kernel_fit *fit)
 {
     const roof_json_value *const row = fit->stack == ROOF_STACK_LLAMA_CPP
-                                           ? find_row(b, "llama.cpp", hardware->architecture, NULL)
+                                           ? find_row(b, LOCAL, hardware->architecture, NULL)
                                            : find_lender(b, hardware->calibration->id, fit);
     const char *const reason = row == NULL ? NULL : roof_json_line(roof_json_get(row, "reason"));
     const bool liked = fit->stack == ROOF_STACK_LLAMA_CPP && hardware->like != NULL;
@@ -400,12 +452,30 @@ enum roof_status roof_calibration_reason(struct roof_text *out,
         TRY(roof_data_json(&b.table, "borrowing.json", error));
         put_lender(out, &b, hardware, fit);
         roof_json_free(b.table);
-    } else if (c->inherited && !fit->own) {
+    } else if (c != NULL && c->inherited && !fit->own) {
         roof_text_put(out, c->reason != NULL ? c->reason
                            : is_of_product(c, hardware)
                                ? "the product of this id, whose figures differ"
                                : "");
     }
+    return ROOF_OK;
+}
+
+enum roof_status roof_calibration_put_libraries(struct roof_text *out,
+                                                const struct roof_kernel_fit *fit,
+                                                struct roof_error *error)
+{
+    const struct borrowing b = {.source = {.wanted = 0}};
+    struct roof_calibration *lender = NULL;
+    const char *libraries = fit->libraries;
+    if (libraries == NULL && fit->lent != NULL) {
+        TRY(load_known(&lender, fit->lent, &b, error));
+        libraries = lender == NULL ? NULL : roof_calibration_libraries(lender, fit->stack);
+    }
+    if (libraries != NULL) {
+        roof_text_printf(out, "; libraries: %s", libraries);
+    }
+    roof_calibration_free(lender);
     return ROOF_OK;
 }
 

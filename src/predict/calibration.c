@@ -145,6 +145,19 @@ const struct roof_parameter *roof_fit_parameters(const struct roof_kernel_fit *f
     return fit->plain ? roof_plain_parameters(count) : roof_kernel_parameters(fit->kernel, count);
 }
 
+void roof_fit_put_moved(struct roof_text *out, const struct roof_kernel_fit *fit, const char *quote)
+{
+    size_t count = 0;
+    const struct roof_parameter *const parameter = roof_fit_parameters(fit, &count);
+    const char *before = "";
+    for (size_t i = 0; i < count; i++) {
+        if ((fit->moved >> i & 1) != 0) {
+            roof_text_printf(out, "%s%s%s%s", before, quote, parameter[i].key, quote);
+            before = ", ";
+        }
+    }
+}
+
 const char *roof_kernel_name(enum roof_kernel kernel)
 {
     return kernels[kernel].name;
@@ -463,7 +476,21 @@ static enum roof_status read_fits(struct roof_calibration *c, const struct roof_
     return group_fits(owned, c->count, error);
 }
 
-/* Gives each fit the device that was measured, and the note of the document, if it has one. */
+const char *roof_calibration_libraries(const struct roof_calibration *c, enum roof_stack stack)
+{
+    const char *const name = roof_stack_name(stack);
+    const size_t size = strlen(name);
+    for (size_t i = 0; c->attributions[i] != NULL; i++) {
+        const char *const line = c->attributions[i];
+        if (strncmp(line, name, size) == 0 && strncmp(line + size, ": ", 2) == 0) {
+            return line + size + 2;
+        }
+    }
+    return NULL;
+}
+
+/* Gives each fit the device that was measured, the versions of its libraries, and the note of the
+ * document, if it has one. */
 static enum roof_status describe_fits(struct roof_calibration *c, const struct roof_json *json,
                                       struct roof_error *error)
 {
@@ -474,6 +501,7 @@ static enum roof_status describe_fits(struct roof_calibration *c, const struct r
         struct roof_kernel_fit *const fit = &owned->fit[n];
         fit->device = fit->lent != NULL ? fit->lent : c->id;
         fit->note = note;
+        fit->libraries = fit->lent != NULL ? NULL : roof_calibration_libraries(c, fit->stack);
     }
     return value != NULL && note == NULL
                ? roof_json_error(json, value, error, "note must be a line of text")

@@ -108,6 +108,10 @@ struct roof_kernel_fit {
     enum roof_precision weights;
     int64_t least_heads; /**< the kernel takes at least so many query heads; 0: any number */
     bool own_kv_heads;   /**< each query head has a KV head of its own; false: any number has */
+    unsigned moved;      /**< parameters that few rows moved (measure/fit.h), a bit for each */
+    double error_before; /**< with them at their start: mean |ln(expected / measured)| of rows that
+                            were left out */
+    double error_after;  /**< and moved; both 0 if the fit was not chosen so */
     bool plain;          /**< the formula is that of kernel_plain.c, not that of the kernel */
     double parameter[ROOF_FIT_PARAMETERS_MAX]; /**< in the units of their keys */
     double low;  /**< the band: measured / expected, tenth percentile of rows no fit saw */
@@ -118,11 +122,17 @@ struct roof_kernel_fit {
     const char *lent;   /**< the same if it is not that of the calibration, else NULL */
     const char *note;   /**< what the rows and their error are, if they are not rows of kernels of
                              this device and of sizes that no fit saw; NULL: they are */
-    bool own;           /**< measured on the device itself, whose calibration may be another's */
-    bool same_sm;       /**< the measured device, if it is another, has the same SM */
+    const char *libraries; /**< the versions of the libraries whose kernels were measured; NULL: not
+                                known, or in the calibration of the device that lends it */
+    bool own;              /**< measured on the device itself, whose calibration may be another's */
+    bool same_sm;          /**< the measured device, if it is another, has the same SM */
 };
 /** Returns the parameters of the formula of a fit. */
 const struct roof_parameter *roof_fit_parameters(const struct roof_kernel_fit *fit, size_t *count);
+/** Puts the keys of the parameters that few rows moved, each in `quote`: "a, b"; nothing if none
+ * moved. */
+void roof_fit_put_moved(struct roof_text *out, const struct roof_kernel_fit *fit,
+                        const char *quote);
 
 struct roof_calibration {
     const char *id;          /**< the device that was measured */
@@ -133,7 +143,9 @@ struct roof_calibration {
     const char *collectives; /**< why its times of collectives may be far off on other machines, of
                                   groups of more than collectives_to devices; NULL: no reason */
     int64_t collectives_to;
-    const char *const *attributions; /**< NULL-terminated: what the licences of the data ask for */
+    /** NULL-terminated: what the licences of the data ask for, and for a stack, after its name and
+     * a colon, the versions of its libraries */
+    const char *const *attributions;
     const struct roof_kernel_fit *fit; /**< grouped by kernel in a loaded one: not to be changed */
     size_t count;
     void *private_data; /**< NULL if a caller makes it of its own fits */
@@ -167,6 +179,11 @@ enum roof_status roof_calibration_reason(struct roof_text *out,
                                          const struct roof_hardware *hardware,
                                          const struct roof_kernel_fit *fit,
                                          struct roof_error *error);
+/** Puts the versions of the libraries whose kernels were measured, after "; libraries: "; nothing
+ * if they are not known. */
+enum roof_status roof_calibration_put_libraries(struct roof_text *out,
+                                                const struct roof_kernel_fit *fit,
+                                                struct roof_error *error);
 void roof_calibration_free(struct roof_calibration *calibration);
 /** Writes the document of a calibration, which roof_calibration_load reads. */
 void roof_calibration_write(struct roof_text *out, const struct roof_calibration *calibration);

@@ -33,6 +33,9 @@ enum roof_status roof_calibration_explain(struct roof_calibration *c, const char
 enum roof_status roof_calibration_warn(struct roof_calibration *c, const char *reason,
                                        int64_t devices, struct roof_error *error);
 
+/* Returns the versions of the libraries of a stack, from the attributions; NULL: they have none. */
+const char *roof_calibration_libraries(const struct roof_calibration *c, enum roof_stack stack);
+
 /* Returns the parameter of a fit that has a key; NULL: it has none. */
 double *roof_fit_parameter(struct roof_kernel_fit *fit, const char *key);
 
@@ -40,6 +43,13 @@ double *roof_fit_parameter(struct roof_kernel_fit *fit, const char *key);
  * product with the same SM. */
 void roof_calibration_limit_rate(struct roof_calibration *c, const struct roof_hardware *hardware,
                                  const struct roof_hardware *full);
+
+/* Adapts the kernels of llama.cpp that `lender` lends to products with other matrix rates; each
+ * full one (NULL: the device itself) has the SMs of a device at their full rate. */
+void roof_calibration_move_rate(struct roof_calibration *c, const struct roof_hardware *hardware,
+                                const struct roof_hardware *full,
+                                const struct roof_hardware *lender,
+                                const struct roof_hardware *full_lender);
 
 /* Adapts borrowed fits to a product with less power for each SM than the measured device. */
 void roof_calibration_limit_power(struct roof_calibration *c, const struct roof_hardware *hardware,

@@ -21,6 +21,18 @@ static void put_rounded(struct roof_text *out, double value)
     roof_text_number(out, rounded(value));
 }
 
+/* Writes which parameters few rows moved, and what that gained. */
+static void put_gain(struct roof_text *out, const struct roof_kernel_fit *fit)
+{
+    roof_text_put(out, "\"moved\": [");
+    roof_fit_put_moved(out, fit, "\"");
+    roof_text_put(out, "], \"error_before\": ");
+    put_rounded(out, fit->error_before);
+    roof_text_put(out, ", \"error_after\": ");
+    put_rounded(out, fit->error_after);
+    roof_text_put(out, ",\n     ");
+}
+
 static void put_fit(struct roof_text *out, const struct roof_kernel_fit *fit)
 {
     size_t count = 0;
@@ -44,6 +56,9 @@ static void put_fit(struct roof_text *out, const struct roof_kernel_fit *fit)
         roof_text_put(out, "\"lent\": ");
         roof_json_quote(out, fit->lent);
         roof_text_put(out, ", ");
+    }
+    if (fit->error_before > 0) {
+        put_gain(out, fit);
     }
     roof_text_put(out, "\"mape\": ");
     put_rounded(out, fit->mape);

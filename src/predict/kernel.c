@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Finds the kernel that a workload runs, the fit for it, and its expected time. */
 #include "predict/kernel.h"
+#include "predict/conversion.h"
 
 #include <math.h>
 #include <string.h>
@@ -301,10 +302,11 @@ static const enum roof_numerics stand_ins[ROOF_NUMERICS_COUNT][6] = {
 #undef LIST
 
 /* Factors by which bands are wider on either side, so that 80% of the rows that were left out lie
- * in them: docs/accuracy.md ("The band"). A kernel of another stack, or of an operator that was not
- * measured; of other formats; of another device with the same SM; between nodes, of which nothing
- * was measured. */
+ * in them: docs/accuracy.md ("The band"); tests/left_out.py judges them. A kernel of another stack,
+ * or of an operator that was not measured; of experts with uneven loads; of other formats; of
+ * another device with the same SM; between nodes, of which nothing was measured. */
 #define NEAR_BAND 1.25
+#define UNEVEN_BAND 1.12
 #define FORMAT_BAND 1.5
 #define SAME_SM_BAND 1.15
 #define NODES_BAND 2.0
@@ -423,6 +425,12 @@ static void expect_by_fit(struct roof_expected *out, const struct roof_kernel_ta
     const struct roof_workload *const w = task->workload;
     const bool collective = roof_operator_row(w->op)->kind == ROOF_KIND_COLLECTIVE;
     *out = (struct roof_expected){.time_s = ROOF_UNKNOWN};
+    struct roof_kernel_task plain;
+    if (task->plain_peak < task->peak && fit->stack != ROOF_STACK_LLAMA_CPP) {
+        plain = *task;
+        plain.peak = plain.plain_peak;
+        task = &plain;
+    }
     (fit->plain ? roof_expect_plain : formulas[kernel])(out, task, fit->parameter);
     if (w->no_launch_overhead > 0) {
         out->launch_s = 0;
@@ -455,11 +463,20 @@ static void expect_by_fit(struct roof_expected *out, const struct roof_kernel_ta
 
 /* The reasons that may widen the band of a kernel. */
 struct doubts {
-    bool otherwise;              /* it stands in for another, or belongs to another stack */
-    bool lent;                   /* it was measured on another device */
+    bool otherwise; /* it stands in for another, or belongs to another stack */
+    bool lent;      /* it was measured on another device */
+    bool uneven;    /* experts may have uneven loads, and were measured with even ones */
     enum roof_numerics numerics; /* of the workload */
     double nodes;
 };
+
+/* Tells whether a fit is to experts with even loads, as those of the stacks are (but not those of
+ * aiter, `measure` and llama.cpp), and the workload may have others. */
+static bool is_uneven(const struct roof_kernel_fit *fit, const struct roof_workload *workload)
+{
+    return fit->kernel == ROOF_KERNEL_MOE && fit->stack != ROOF_STACK_BEST &&
+           fit->stack != ROOF_STACK_LLAMA_CPP && workload->shape.routing != ROOF_ROUTING_BALANCED;
+}
 
 /* Returns the larger of two factors, each with its reason. */
 static struct roof_widening widest(struct roof_widening a, struct roof_widening b)
@@ -477,6 +494,10 @@ static struct roof_widening widen(const struct roof_kernel_fit *fit, const struc
                           NEAR_BAND, "another stack, operator or quantisation, or sizes unlike the "
                                      "measured ones"});
     }
+    if (doubts->uneven) {
+        w = widest(w, (struct roof_widening){UNEVEN_BAND,
+                                             "uneven loads of experts, of which no fit saw any"});
+    }
     if (doubts->lent && fit->same_sm) {
         w = widest(w, (struct roof_widening){SAME_SM_BAND, "another device with the same SM"});
     } else if (doubts->lent) {
@@ -490,9 +511,9 @@ static struct roof_widening widen(const struct roof_kernel_fit *fit, const struc
 }
 
 /* Fills in the band of a kernel for the requested stack; a kernel of another stack is less certain.
- */
+ * second_s is the time of the next fastest kernel, or 0. */
 static void set_band(struct roof_expected *out, const struct roof_kernel_task *task,
-                     enum roof_stack asked)
+                     enum roof_stack asked, double second_s)
 {
     const struct roof_kernel_fit *const fit = out->fit;
     const bool other =
@@ -501,11 +522,15 @@ static void set_band(struct roof_expected *out, const struct roof_kernel_task *t
     out->near = out->near || other;
     const struct doubts doubts = {.otherwise = out->otherwise,
                                   .lent = is_lent(task->calibration, fit),
+                                  .uneven = is_uneven(fit, task->workload),
                                   .numerics = task->numerics,
                                   .nodes = task->nodes};
     const double wider = widen(fit, &doubts).factor;
     out->low_s = out->time_s * fit->low / wider;
     out->high_s = out->time_s * fit->high * wider;
+    if (asked == ROOF_STACK_BEST && second_s > out->high_s) {
+        out->high_s = fmin(second_s, ROOF_SECOND_BAND * out->high_s);
+    }
     if (task->cold && out->low_s < task->bound) {
         out->low_s = task->bound;
     }
@@ -570,11 +595,14 @@ try_local(struct tries *tries, const struct roof_kernel_task *task, enum roof_ke
 }
 
 /* Chooses the fastest of all stacks for a pair of formats; llama.cpp, whose kernels are for other
- * formats, only if no other stack has a kernel. */
+ * formats, only if no other stack has a kernel. second_s is the time of the next fastest kernel, or
+ * 0. */
 static const struct roof_expected *try_all(struct tries *tries, const struct roof_kernel_task *task,
-                                           enum roof_kernel kernel, enum roof_numerics numerics)
+                                           enum roof_kernel kernel, enum roof_numerics numerics,
+                                           double *second_s)
 {
     const struct roof_expected *fastest = NULL;
+    *second_s = 0;
     const unsigned stacks = roof_calibration_stacks(task->calibration, kernel, numerics);
     for (int stack = ROOF_STACK_BEST + 1; stack < ROOF_STACK_LLAMA_CPP && stacks >> stack != 0;
          stack++) {
@@ -582,8 +610,14 @@ static const struct roof_expected *try_all(struct tries *tries, const struct roo
             (stacks >> stack & 1) == 0
                 ? NULL
                 : try_stack(tries, task, kernel, (enum roof_stack)stack, numerics);
-        if (one != NULL && (fastest == NULL || one->time_s < fastest->time_s)) {
+        if (one == NULL || one == fastest) {
+            continue;
+        }
+        if (fastest == NULL || one->time_s < fastest->time_s) {
+            *second_s = fastest == NULL ? 0 : fastest->time_s;
             fastest = one;
+        } else {
+            *second_s = *second_s > 0 ? fmin(*second_s, one->time_s) : one->time_s;
         }
     }
     return fastest != NULL ? fastest
@@ -614,10 +648,11 @@ static void expect_asked(struct roof_expected out[ROOF_STACK_COUNT],
                 stack == ROOF_STACK_BEST        ? NULL
                 : stack == ROOF_STACK_LLAMA_CPP ? try_local(&tries, task, kernel)
                                                 : try_stack(&tries, task, kernel, stack, *numerics);
-            one = one != NULL ? one : try_all(&tries, task, kernel, *numerics);
+            double second = 0;
+            one = one != NULL ? one : try_all(&tries, task, kernel, *numerics, &second);
             if (one != NULL) {
                 out[i] = *one;
-                set_band(&out[i], task, stack);
+                set_band(&out[i], task, stack, second);
                 found++;
             }
         }
@@ -627,14 +662,6 @@ static void expect_asked(struct roof_expected out[ROOF_STACK_COUNT],
 bool roof_kernel_is_vector(enum roof_kernel kernel)
 {
     return formulas[kernel] == roof_expect_vector;
-}
-
-/* Returns the bytes of the cache before the memory. */
-static double last_cache(const struct roof_hardware *hardware)
-{
-    const double llc = hardware->figure[ROOF_FIGURE_LLC].value;
-    const double l2 = hardware->figure[ROOF_FIGURE_L2].value;
-    return !isnan(llc) ? llc : isnan(l2) ? 0 : l2;
 }
 
 /* Returns the kernel for one token that a kernel for several takes at least as long as; COUNT:
@@ -697,6 +724,7 @@ struct roof_widening roof_kernel_widening(const struct roof_expected *expected,
 {
     const struct doubts doubts = {.otherwise = expected->otherwise,
                                   .lent = roof_kernel_is_lent(hardware, expected->fit),
+                                  .uneven = is_uneven(expected->fit, workload),
                                   .numerics = roof_workload_numerics(workload),
                                   .nodes = nodes_of(workload, hardware)};
     return widen(expected->fit, &doubts);
@@ -746,12 +774,13 @@ void roof_kernel_expect_in(struct roof_expected out[ROOF_STACK_COUNT],
         .workload = workload,
         .work = work,
         .peak = rate,
+        .plain_peak = roof_plain_rate(workload, hardware, rate),
         .bound = bound_s,
         .bandwidth = hardware->figure[ROOF_FIGURE_BANDWIDTH].value,
         .sms = hardware->figure[ROOF_FIGURE_SM_COUNT].value,
         .clock = hardware->figure[ROOF_FIGURE_BOOST_CLOCK].value,
         .l2 = hardware->figure[ROOF_FIGURE_L2].value,
-        .last_cache = last_cache(hardware),
+        .last_cache = roof_hardware_last_cache(hardware),
         .calibration = hardware->calibration,
         .quantize = quantized ? (enum roof_quantize)workload->quantize_input : ROOF_QUANTIZE_NONE,
         .cold = roof_operator_row(workload->op)->kind == ROOF_KIND_COLLECTIVE ||
@@ -768,17 +797,4 @@ void roof_kernel_expect_in(struct roof_expected out[ROOF_STACK_COUNT],
     if (of_one_token(kernel) != ROOF_KERNEL_COUNT) {
         raise_to(out, of_one_token(kernel), &task, asked);
     }
-}
-
-/* --- devices ------------------------------------------------------------------------------- */
-
-bool roof_overlaps_kernels(const struct roof_hardware *hardware)
-{
-    static const char *const architectures[] = {"Hopper", "Blackwell"};
-    for (size_t i = 0; i < COUNT(architectures); i++) {
-        if (strncmp(hardware->architecture, architectures[i], strlen(architectures[i])) == 0) {
-            return true;
-        }
-    }
-    return false;
 }

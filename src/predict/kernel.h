@@ -28,6 +28,10 @@ unsigned roof_operator_kernels(enum roof_operator op);
 /** Returns the formats that meet in a resolved workload; COUNT when no kernel is known for them. */
 enum roof_numerics roof_workload_numerics(const struct roof_workload *workload);
 
+/** The upper end of the band of the fastest of all stacks is at least the time of the next fastest,
+ * but grows at most by this factor. */
+#define ROOF_SECOND_BAND 1.25
+
 /** The factor by which the band of an expected time is wider than that of its fit on either side,
  * and the reason; NULL if the factor is 1. */
 struct roof_widening {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Attention of sequences that decode in a step, with kernels of vLLM: beside prompts, and with
- * contexts of different lengths. */
+ * contexts of different lengths; and which kernels devices run together. */
 #include <math.h>
 #include <string.h>
 
@@ -16,6 +16,17 @@ bool roof_attends_in_one_kernel(const struct roof_hardware *hardware)
     for (size_t i = 0; i < COUNT(architectures); i++) {
         if (strncmp(hardware->architecture, architectures[i], strlen(architectures[i])) == 0) {
             return hardware->calibration != NULL;
+        }
+    }
+    return false;
+}
+
+bool roof_overlaps_kernels(const struct roof_hardware *hardware)
+{
+    static const char *const architectures[] = {"Hopper", "Blackwell"};
+    for (size_t i = 0; i < COUNT(architectures); i++) {
+        if (strncmp(hardware->architecture, architectures[i], strlen(architectures[i])) == 0) {
+            return true;
         }
     }
     return false;
@@ -54,6 +65,7 @@ double roof_step_factor(enum roof_kernel_limit *limit, const struct roof_workloa
     const struct roof_kernel_task task = {
         .workload = workload,
         .peak = rate,
+        .plain_peak = rate,
         .bandwidth = hardware->figure[ROOF_FIGURE_BANDWIDTH].value,
         .sms = hardware->figure[ROOF_FIGURE_SM_COUNT].value,
         .clock = hardware->figure[ROOF_FIGURE_BOOST_CLOCK].value,

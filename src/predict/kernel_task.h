@@ -58,8 +58,9 @@ struct roof_kernel_task {
     enum roof_kernel kernel; /* own, or where it was not measured another */
     const struct roof_workload *workload;
     const struct roof_work *work;
-    double peak;  /* FLOP/s; of a collective, bytes/s of a link inside the node */
-    double bound; /* s: the roofline bound */
+    double peak;       /* FLOP/s; of a collective, bytes/s of a link inside the node */
+    double plain_peak; /* to which shares are relative (conversion.h) */
+    double bound;      /* s: the roofline bound */
     double bandwidth;
     double sms;
     double clock;
@@ -80,11 +81,13 @@ static inline double roof_larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* Returns the rate in FLOP/s of a kernel that multiplies at a share of the peak. With a share above
- * 1 the matrix units are the limit, which run at the peak (product_limits.c). */
+/* Returns the rate in FLOP/s of a kernel that multiplies at a share of the plain peak. A share
+ * above 1 can exceed it if the inputs are converted to a faster format. Else it says that the
+ * matrix units are the limit, which run at the peak (product_limits.c). */
 static inline double roof_share_of_peak(const struct roof_kernel_task *t, double share)
 {
-    return (share < 1 ? share : 1) * t->peak;
+    const double rate = share * t->plain_peak;
+    return rate < t->peak ? rate : t->peak;
 }
 
 /* Adds two overlapping times: the longer, and the share of the shorter that is not hidden. */

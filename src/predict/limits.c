@@ -4,14 +4,16 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "model/layout.h"
 #include "predict/request.h"
 
 /* A search for the largest size of a scenario that fits the memory. */
 struct search {
     struct roof_scenario scenario; /* not resolved */
     const struct roof_model_prediction *prediction;
-    int64_t *size; /* the field of the scenario that is searched */
-    int64_t least; /* the smallest valid value of that field */
+    const struct roof_model *model; /* that of the prediction, or with other formats */
+    int64_t *size;                  /* the field of the scenario that is searched */
+    int64_t least;                  /* the smallest valid value of that field */
 };
 
 /* Returns the device without its calibration, because the bottleneck of a bound needs no expected
@@ -27,7 +29,7 @@ static struct roof_hardware unmeasured(const struct roof_model_prediction *predi
  * a split. */
 static bool runs_at(struct search *search, int64_t size)
 {
-    const struct roof_model *const model = search->prediction->model;
+    const struct roof_model *const model = search->model;
     const struct roof_hardware hardware = unmeasured(search->prediction);
     struct roof_scenario prefill;
     struct roof_pass pass;
@@ -99,7 +101,7 @@ static bool find_crossing(int64_t *out, holds_at holds, void *context, int64_t l
 static bool exceeds_at(void *context, int64_t size, double *excess)
 {
     struct search *const search = context;
-    const struct roof_model *const model = search->prediction->model;
+    const struct roof_model *const model = search->model;
     const struct roof_hardware *const hardware = search->prediction->total.hardware;
     struct roof_memory memory;
     *search->size = size;
@@ -392,14 +394,22 @@ double roof_decode_compute_bound(const struct roof_model_prediction *prediction)
     return isnan(batch) ? (double)INFINITY : batch;
 }
 
+/* Returns the most sequences of a scenario that fit with a model. */
+static double most_of_model(const struct roof_model_prediction *prediction,
+                            const struct roof_model *model, const struct roof_scenario *scenario)
+{
+    struct search search = {
+        .scenario = *scenario, .prediction = prediction, .model = model, .least = 1};
+    search.scenario.context = scenario->generate > 0 ? 0 : prediction->scenario.context;
+    search.size = &search.scenario.common.shape.batch;
+    return largest_that_fits(&search);
+}
+
 /* Returns the most sequences of a scenario that fit. */
 static double most_sequences(const struct roof_model_prediction *prediction,
                              const struct roof_scenario *scenario)
 {
-    struct search search = {.scenario = *scenario, .prediction = prediction, .least = 1};
-    search.scenario.context = scenario->generate > 0 ? 0 : prediction->scenario.context;
-    search.size = &search.scenario.common.shape.batch;
-    return largest_that_fits(&search);
+    return most_of_model(prediction, prediction->model, scenario);
 }
 
 /* The next tensor parallelism is searched up to this multiple of that of the scenario. */
@@ -412,8 +422,9 @@ static bool splits_by_tp(const struct roof_scenario *resolved)
 }
 
 /* Finds the split over the fewest devices that lets more sequences fit, if it needs fewer devices
- * than next_tp; among splits over as many devices, the one that fits the most sequences. If the
- * attention or the experts have their own split, it finds none. */
+ * than next_tp; among splits over as many devices, the one that fits the most sequences. Only
+ * usual numbers of devices are tried. If the attention or the experts have their own split, it
+ * finds none. */
 static void find_nearest(struct roof_limits *out, const struct roof_model_prediction *prediction,
                          const struct roof_scenario *scenario)
 {
@@ -426,7 +437,8 @@ static void find_nearest(struct roof_limits *out, const struct roof_model_predic
     }
     changed.moe_tp = changed.moe_ep = 0;
     for (int64_t d = devices + 1; d < tp * s->pp && isnan(out->max_batch_nearest); d++) {
-        for (changed.tp = d; changed.tp >= 1; changed.tp--) {
+        const bool usual = roof_hardware_comes_in(prediction->total.hardware, d, devices);
+        for (changed.tp = usual ? d : 0; changed.tp >= 1; changed.tp--) {
             changed.pp = d / changed.tp;
             const double most =
                 changed.tp * changed.pp == d ? most_sequences(prediction, &changed) : ROOF_UNKNOWN;
@@ -457,22 +469,62 @@ static void find_ep(struct roof_limits *out, const struct roof_model_prediction 
     }
 }
 
-/* Finds changes that let more sequences fit: fewer bits in the cache, another split, more devices,
- * or, if the model does not fit, fewer bits in the weights. */
+/* Finds how many sequences fit with the formats of the published checkpoint, if these can be read.
+ */
+static enum roof_status find_checkpoint(struct roof_limits *out,
+                                        const struct roof_model_prediction *prediction,
+                                        const struct roof_scenario *scenario,
+                                        struct roof_error *error)
+{
+    struct roof_error unread; /* a note of the report says so */
+    struct roof_model *const published = roof_model_copy(prediction->model);
+    if (published == NULL) {
+        return roof_no_memory(error);
+    }
+    const enum roof_status status = roof_layout_apply(published, ROOF_CHECKPOINT, NULL, &unread);
+    const double most =
+        status == ROOF_OK ? most_of_model(prediction, published, scenario) : ROOF_UNKNOWN;
+    out->max_batch_checkpoint = most > out->max_batch ? most : ROOF_UNKNOWN;
+    roof_model_free(published);
+    return status == ROOF_MEMORY ? roof_no_memory(error) : ROOF_OK;
+}
+
+/* Finds how many sequences fit with fewer bits in weights that do not fit: those of the published
+ * checkpoint, unless it has none or the question names formats, which a checkpoint refuses; else 8.
+ */
+static enum roof_status find_narrower(struct roof_limits *out,
+                                      const struct roof_model_prediction *prediction,
+                                      const struct roof_scenario *scenario,
+                                      struct roof_error *error)
+{
+    const bool named = scenario->common.formats.weights != ROOF_PRECISION_AUTO ||
+                       scenario->common.formats.precision != ROOF_PRECISION_AUTO;
+    if (prediction->fits != ROOF_FIT_NO || prediction->model->layout != NULL ||
+        roof_precision_bits(prediction->scenario.common.formats.weights) <= 8) {
+        return ROOF_OK;
+    }
+    if (!named && prediction->model->quantization != NULL) {
+        TRY(find_checkpoint(out, prediction, scenario, error));
+        if (!isnan(out->max_batch_checkpoint)) {
+            return ROOF_OK;
+        }
+    }
+    struct roof_scenario changed = *scenario;
+    struct roof_formats *const said = &changed.common.formats;
+    said->weights = said->activations = said->out = ROOF_PRECISION_AUTO;
+    said->precision = ROOF_PRECISION_FP8_E4M3;
+    const double most = most_sequences(prediction, &changed);
+    out->max_batch_fp8 = most > out->max_batch ? most : ROOF_UNKNOWN;
+    return ROOF_OK;
+}
+
+/* Finds other changes that let more sequences fit: fewer bits in the cache, another split, or more
+ * devices. */
 static void find_levers(struct roof_limits *out, const struct roof_model_prediction *prediction,
                         const struct roof_scenario *scenario)
 {
     const struct roof_formats *const formats = &prediction->scenario.common.formats;
     struct roof_scenario changed = *scenario;
-    if (prediction->fits == ROOF_FIT_NO && prediction->model->layout == NULL &&
-        roof_precision_bits(formats->weights) > 8) {
-        struct roof_formats *const said = &changed.common.formats;
-        said->weights = said->activations = said->out = ROOF_PRECISION_AUTO;
-        said->precision = ROOF_PRECISION_FP8_E4M3;
-        const double most = most_sequences(prediction, &changed);
-        out->max_batch_fp8 = most > out->max_batch ? most : ROOF_UNKNOWN;
-    }
-    changed = *scenario;
     if (roof_precision_bits(formats->kv) > 8) {
         changed.common.formats.kv = ROOF_PRECISION_FP8_E4M3;
         const double most = most_sequences(prediction, &changed);
@@ -480,8 +532,12 @@ static void find_levers(struct roof_limits *out, const struct roof_model_predict
     }
     changed = *scenario;
     const int64_t tp = prediction->scenario.tp;
+    const int64_t groups = prediction->scenario.pp * prediction->scenario.attention_dp;
     for (changed.tp = tp + 1; changed.tp <= TP_FACTOR * tp; changed.tp++) {
-        const double most = most_sequences(prediction, &changed);
+        const double most =
+            roof_hardware_comes_in(prediction->total.hardware, changed.tp * groups, tp * groups)
+                ? most_sequences(prediction, &changed)
+                : ROOF_UNKNOWN;
         if (most > out->max_batch) {
             out->max_batch_next_tp = most;
             out->next_tp = (double)changed.tp;
@@ -548,11 +604,13 @@ enum roof_status roof_model_limits(struct roof_limits *out,
     scenario = &fixed;
     out->fusion.known = out->blocks.known = false;
     TRY(roof_model_parameters(&out->parameters, &out->active_parameters, prediction->model, error));
-    struct search search = {.scenario = *scenario, .prediction = prediction, .least = 1};
+    struct search search = {
+        .scenario = *scenario, .prediction = prediction, .model = prediction->model, .least = 1};
     out->max_batch = out->max_context = ROOF_UNKNOWN;
-    out->max_batch_fp8 = out->max_batch_kv_fp8 = out->max_batch_ep = out->max_batch_next_tp =
-        out->next_tp = out->max_batch_nearest = out->nearest_tp = out->nearest_pp =
-            out->fit_reserve = out->fit_offload_host_bytes = ROOF_UNKNOWN;
+    out->max_batch_checkpoint = out->max_batch_fp8 = out->max_batch_kv_fp8 = out->max_batch_ep =
+        out->max_batch_next_tp = out->next_tp = out->max_batch_nearest = out->nearest_tp =
+            out->nearest_pp = out->fit_reserve = out->fit_offload_host_bytes = out->fit_offload_s =
+                ROOF_UNKNOWN;
     out->fit_offload = 0;
     out->fit_offload_more = false;
     if (prediction->fits == ROOF_FIT_NO) {
@@ -561,6 +619,7 @@ enum roof_status roof_model_limits(struct roof_limits *out,
     if (prediction->fits != ROOF_FIT_UNKNOWN) {
         out->max_batch = most_sequences(prediction, scenario);
         if (!isnan(out->max_batch) && scenario->phase != ROOF_PHASE_PREFILL) {
+            TRY(find_narrower(out, prediction, scenario, error));
             find_levers(out, prediction, scenario);
         }
         search.size = scenario->generate > 0 ? &search.scenario.prompt : &search.scenario.context;

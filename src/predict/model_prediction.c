@@ -81,10 +81,11 @@ enum roof_status roof_predict_model(struct roof_model_prediction *out,
     out->devices = (double)roof_scenario_devices(&out->scenario);
     out->draft_s = out->offloaded_s = out->joule_per_token = ROOF_UNKNOWN;
     out->power_time_s = out->energy_j = out->power_w = ROOF_UNKNOWN;
-    out->launches = out->host_s = ROOF_UNKNOWN;
+    out->launches = out->host_s = out->engine_launches_s = ROOF_UNKNOWN;
     out->slowest_stage_s = ROOF_UNKNOWN;
     out->phase = roof_phase_name((enum roof_phase)out->scenario.phase);
     out->kv_bytes_per_token = roof_kv_bytes_per_token(model, &out->scenario);
+    out->kv_bytes_per_further_token = roof_kv_bytes_per_further_token(model, &out->scenario);
     clear_total(&out->total, &out->scenario, hardware);
     return out->scenario.phase == ROOF_PHASE_REQUEST ? roof_predict_request(out, error)
                                                      : roof_predict_phase(out, error);
@@ -117,6 +118,12 @@ void roof_model_blocks(struct roof_blocks *out, const struct roof_model_predicti
 double roof_model_share(const struct roof_model_prediction *prediction, size_t node)
 {
     return roof_model_time(&prediction->node[node]) / prediction->total.time_s;
+}
+
+double roof_model_expected_share(const struct roof_model_prediction *prediction, size_t node)
+{
+    const struct roof_node_prediction *const n = &prediction->node[node];
+    return (double)n->node.count * n->prediction.expected_s / prediction->total.expected_s;
 }
 
 void roof_model_band(double *low_s, double *high_s, const struct roof_model_prediction *prediction,

@@ -49,12 +49,15 @@ struct roof_model_prediction {
     double host_capacity_bytes;
     enum roof_fit fits;                    /**< in both memories */
     double kv_bytes_per_token;             /**< of the whole model */
+    double kv_bytes_per_further_token;     /**< the same, once windows are full */
     char image_size[ROOF_IMAGE_SIZE_SIZE]; /**< of each image, "1024x768"; "": there are none */
     double image_tokens;                   /**< of the images of a prompt; NAN: there are none */
     double audio_tokens;                   /**< of the audio of a prompt; NAN: there is none */
     double devices;                        /**< tp x attention_dp x pp x dp */
-    double launches;        /**< waits for the host of a pass, over all stages; NAN: none */
-    double host_s;          /**< time of these waits and of the serial part of a pass; NAN: none */
+    double launches; /**< waits for the host of a pass, over all stages; NAN: none */
+    double host_s;   /**< time of these waits and of the serial part of a pass; NAN: none */
+    double engine_launches_s; /**< what the host of the engine needs to launch the kernels of a pass
+                                 with prompts, which takes at least this; NAN: none, or a request */
     double offloaded_s;     /**< of a pass, time of the part that the host computes; NAN: none, or a
                                  request */
     double draft_s;         /**< of a step, the passes of the draft model; NAN: no drafts */
@@ -72,7 +75,8 @@ struct roof_model_prediction {
     double power_w;         /**< of a device on average at the bound */
     double joule_per_token; /**< of all devices at the bound; NAN: unknown */
     /** The expected times of real kernels; NAN if one operator has none. */
-    bool fallback;       /**< a product runs at another format than its own, for lack of a unit */
+    uint64_t fallbacks;  /**< formats of products, in any step, for which the device has no unit, so
+                            that  they run in another one: as bits by enum roof_precision */
     double expected_low; /**< the band, as fractions of the expected time of a step or request */
     double expected_high;
     double expected_near; /**< fraction of it that is estimated from other devices, stacks or
@@ -130,6 +134,10 @@ void roof_model_blocks(struct roof_blocks *out, const struct roof_model_predicti
 
 /** Returns the share of the time of a pass that all instances of operator number `node` take. */
 double roof_model_share(const struct roof_model_prediction *prediction, size_t node);
+/** Returns the share of the expected time of a pass; NAN: unknown. */
+double roof_model_expected_share(const struct roof_model_prediction *prediction, size_t node);
+/** The share of a time below which an operator is not listed or drawn by default. */
+#define ROOF_SMALL_SHARE 0.01
 /** Returns the band around an expected time of a model (of a step, a token, a request), if the
  * errors of all kernels have the same sign. */
 void roof_model_band(double *low_s, double *high_s, const struct roof_model_prediction *prediction,
@@ -150,9 +158,14 @@ struct roof_fusion {
 struct roof_limits {
     double parameters;
     double active_parameters;
-    double max_batch;     /**< the most sequences that fit; 0: not even one */
-    double max_batch_fp8; /**< max_batch with precision fp8, if the prediction does not fit and has
-                               weights of 16 bits or more; NAN: it fits, or that is not larger */
+    double max_batch; /**< the most sequences that fit; 0: not even one */
+    /** max_batch with the formats of the published quantised checkpoint, if the prediction does not
+     * fit and has neither them nor formats that the question names; NAN: it fits, or that is not
+     * larger. */
+    double max_batch_checkpoint;
+    double max_batch_fp8;    /**< max_batch with precision fp8, if the prediction does not fit, has
+                                weights of more than 8 bits, and max_batch_checkpoint does not apply;
+                                NAN: it fits, or that is not larger */
     double max_batch_kv_fp8; /**< max_batch with a KV cache in fp8; NAN if that is not larger */
     double max_batch_ep; /**< max_batch with ep devices instead of as many of tp, in a model with
                               experts; NAN if that is not larger */
@@ -160,7 +173,8 @@ struct roof_limits {
                                    the device allow and that fits more; NAN: none */
     double next_tp;           /**< that tp */
     double max_batch_nearest; /**< max_batch with the split below, which needs fewer devices than
-                                   next_tp and fits more than the question's; NAN: none */
+                                   next_tp, in a usual number, and fits more than the question's;
+                                   NAN: none */
     double nearest_tp;
     double nearest_pp;
     double fit_reserve;    /**< the largest reserve, in hundredths, with which the model fits if it
@@ -169,7 +183,10 @@ struct roof_limits {
                                 0: it fits, or that does not help */
     bool fit_offload_more; /**< an offload was given, and it is too small */
     double fit_offload_host_bytes; /**< the host memory that it needs; NAN: none */
-    double max_context;            /**< the longest context that fits; 0: none */
+    double fit_offload_s; /**< lower bound with it, of a token, of a prompt in a prefill, or of a
+                               request; with the host of the question, or else a usual one; NAN:
+                               none, or unknown */
+    double max_context;   /**< the longest context that fits; 0: none */
     /** Decode: context at which reading the KV cache takes as many bytes as reading weights. */
     double kv_crossover_context;
     double decode_compute_bound; /**< roof_decode_compute_bound */
@@ -203,5 +220,10 @@ enum roof_status roof_model_fusion(struct roof_fusion *out, struct roof_model_pr
 enum roof_status roof_model_limits(struct roof_limits *out,
                                    const struct roof_model_prediction *prediction,
                                    const struct roof_scenario *scenario, struct roof_error *error);
+/** Finds fit_offload_s of limits, which roof_model_limits leaves unknown. */
+enum roof_status roof_model_time_room(struct roof_limits *limits,
+                                      const struct roof_model_prediction *prediction,
+                                      const struct roof_scenario *scenario,
+                                      struct roof_error *error);
 
 #endif

@@ -34,6 +34,91 @@ static enum roof_status predict_on_host(struct roof_prediction *out, const struc
     return roof_predict_formatted(out, &workload, node->host_kernels, error);
 }
 
+/* Returns the larger time, or the first one if that is unknown. */
+static double at_least(double time_s, double least_s)
+{
+    return time_s < least_s ? least_s : time_s;
+}
+
+/* The low end assumes page-locked weights. If a pass uses only a part of the routed experts, their
+ * copy is shorter than the link needs for all of them. Other weights are always copied in full. */
+struct roof_copy roof_copy_of(const struct roof_node *node, const struct roof_prediction *bound,
+                              const struct roof_hardware *device)
+{
+    const struct roof_upload *const c = &node->upload;
+    const double link = device->figure[ROOF_FIGURE_HOST_LINK].value;
+    const double weights = bound->role_bytes[ROOF_ROLE_WEIGHTS];
+    const double time_s = weights / (c->share * link);
+    return (struct roof_copy){
+        .time_s = time_s,
+        .low_s = at_least(c->low * time_s, node->routed ? 0 : weights / (ROOF_UPLOAD_MOST * link)),
+        .high_s = c->high * time_s,
+        .least_s = weights / node->host->figure[ROOF_FIGURE_BANDWIDTH].value};
+}
+
+/* Adds the copy of the weights to the expected time of an operator that the device runs when they
+ * have arrived: llama.cpp overlaps no copy with a kernel. The host's memory has no other part in it
+ * than to give the weights. */
+static void add_copy(struct roof_expected_sum *sum, const struct roof_prediction *bound,
+                     const struct roof_node *node, const struct roof_hardware *device)
+{
+    const struct roof_copy copy = roof_copy_of(node, bound, device);
+    sum->bottleneck = copy.time_s > sum->time_s ? ROOF_BOTTLENECK_NETWORK : sum->bottleneck;
+    sum->time_s = at_least(sum->time_s + copy.time_s, copy.least_s);
+    sum->low_s = at_least(sum->low_s + copy.low_s, copy.least_s);
+    sum->high_s = at_least(sum->high_s + copy.high_s, copy.least_s);
+    sum->near = true;
+}
+
+double roof_copy_arrives_s(const struct roof_node *node, const struct roof_prediction *bound,
+                           const struct roof_hardware *device)
+{
+    const double memory = node->host->figure[ROOF_FIGURE_BANDWIDTH].value;
+    const double link = device->figure[ROOF_FIGURE_HOST_LINK].value;
+    return bound->role_bytes[ROOF_ROLE_WEIGHTS] / (link < memory ? link : memory);
+}
+
+/* Lowers the bound of an operator that the host or the device may compute to that of the device, if
+ * this is lower. There, it waits for its weights and takes at least the time of its bound. */
+static void bound_both_ways(struct roof_prediction *out, const struct roof_node *node,
+                            const struct roof_prediction *there)
+{
+    const double arrives_s = roof_copy_arrives_s(node, out, there->hardware);
+    if (out->time_s <= arrives_s || out->time_s <= there->time_s) {
+        return;
+    }
+    if (there->time_s >= arrives_s) {
+        *out = *there;
+        return;
+    }
+    out->memory_time_s = out->time_s = arrives_s;
+    out->attainable_flops_per_s =
+        isnan(out->compute_time_s) ? ROOF_UNKNOWN : out->flops / arrives_s;
+    out->fraction_of_peak = out->attainable_flops_per_s / out->peak_flops_per_s;
+}
+
+/* Predicts an operator whose weights are copied to the device: a bound for both ways to run it, and
+ * the expected time of its copy and its kernels. *out is its prediction on the host. */
+static enum roof_status predict_copied(struct roof_prediction *out, const struct roof_node *node,
+                                       const struct roof_hardware *device, struct roof_error *error)
+{
+    struct roof_prediction there;
+    TRY(roof_predict_formatted(&there, &node->workload, device, error));
+    struct roof_expected_sum sum = {.time_s = there.expected_s,
+                                    .low_s = there.expected_low_s,
+                                    .high_s = there.expected_high_s,
+                                    .bottleneck = there.expected_bottleneck};
+    add_copy(&sum, out, node, device);
+    bound_both_ways(out, node, &there);
+    take_expected(out, &there);
+    out->expected_s = sum.time_s;
+    out->expected_low_s = sum.low_s;
+    out->expected_high_s = sum.high_s;
+    out->expected_bottleneck = sum.bottleneck;
+    out->expected_near = sum.near;
+    return ROOF_OK;
+}
+
 /* A prompt of fewer than ROOF_PROMPT_QUERIES tokens takes as long in the kernels of a state as one
  * of so many: engines choose these kernels by phase, not by length, and they work on whole chunks.
  * This predicts that longer prompt; *shorter is false if the prompt is long enough. */
@@ -92,8 +177,12 @@ static void raise_sum(struct roof_expected_sum *sum, const struct roof_predictio
 enum roof_status roof_predict_node(struct roof_prediction *out, const struct roof_node *node,
                                    const struct roof_hardware *hardware, struct roof_error *error)
 {
+    const struct roof_hardware *const device = hardware;
     hardware = roof_node_hardware(node, hardware);
     TRY(roof_predict_formatted(out, &node->workload, hardware, error));
+    if (node->upload.share > 0) {
+        return predict_copied(out, node, device, error);
+    }
     if (node->host_kernels != NULL) {
         struct roof_prediction measured;
         TRY(predict_on_host(&measured, node, error));
@@ -130,14 +219,34 @@ enum roof_status roof_predict_node(struct roof_prediction *out, const struct roo
     return ROOF_OK;
 }
 
+/* Does this for each of several stacks. */
+static enum roof_status
+predict_copied_in(struct roof_prediction *out, struct roof_expected_sum expected[ROOF_STACK_COUNT],
+                  const struct roof_node *node, const struct roof_hardware *device,
+                  const struct roof_stacks *stacks, struct roof_error *error)
+{
+    struct roof_prediction there;
+    TRY(roof_predict_bound(&there, &node->workload, device, error));
+    roof_expect_in(expected, &there, stacks);
+    for (size_t i = 0; i < stacks->count; i++) {
+        add_copy(&expected[i], out, node, device);
+    }
+    bound_both_ways(out, node, &there);
+    return ROOF_OK;
+}
+
 enum roof_status roof_predict_node_in(struct roof_prediction *out,
                                       struct roof_expected_sum expected[ROOF_STACK_COUNT],
                                       const struct roof_node *node,
                                       const struct roof_hardware *hardware,
                                       const struct roof_stacks *stacks, struct roof_error *error)
 {
+    const struct roof_hardware *const device = hardware;
     hardware = roof_node_hardware(node, hardware);
     TRY(roof_predict_bound(out, &node->workload, hardware, error));
+    if (node->upload.share > 0) {
+        return predict_copied_in(out, expected, node, device, stacks, error);
+    }
     if (node->host_kernels != NULL) {
         struct roof_prediction measured;
         TRY(predict_on_host(&measured, node, error));

@@ -19,6 +19,7 @@ struct roof_pass_expected {
     double low_s; /* the band of the path */
     double high_s;
     double near_s;                         /* the part of the path from other kernels */
+    double launches_s;                     /* what the host needs to launch its kernels */
     double share_s[ROOF_BOTTLENECK_COUNT]; /* of the path, by bottleneck */
 };
 
@@ -40,8 +41,8 @@ struct roof_pass {
     double weights_read_bytes;
     double share_s[ROOF_BOTTLENECK_COUNT]; /* of the path, by bottleneck */
     bool native;
-    bool fallback;  /* a product runs at another format than a device with every unit has */
-    bool as_stored; /* each product multiplies in its stored format, on a unit for it */
+    uint64_t fallbacks; /* formats of products for which the device has no unit, as bits */
+    bool as_stored;     /* each product multiplies in its stored format, on a unit for it */
 };
 
 /* One instance of an operator adds these values to a pass. */
@@ -52,13 +53,14 @@ struct roof_node_cost {
     double kv_bytes;      /* read */
     enum roof_bottleneck bottleneck;
     bool native;
-    bool fallback;
+    uint64_t fallbacks;
     bool as_stored;
 };
 
 /* A cost in the memo. */
 struct roof_remembered {
     const struct roof_hardware *hardware; /* NULL: none */
+    const struct roof_hardware *host;     /* that stores its weights, or NULL */
     const struct roof_hardware *kernels;  /* of the host, or NULL */
     struct roof_workload workload;
     struct roof_step_part part;
@@ -92,14 +94,27 @@ struct roof_expected_step roof_expected_step(const struct roof_pass *pass,
 const struct roof_hardware *roof_node_hardware(const struct roof_node *node,
                                                const struct roof_hardware *device);
 
+/* How long the weights of an operator take from the host to the device, in seconds. */
+struct roof_copy {
+    double time_s;
+    double low_s;
+    double high_s;
+    double least_s; /* for the host's memory to give them */
+};
+
+/* Returns the least time in which the weights of a node reach the device: over the link to the host
+ * or out of the host's memory, whichever is slower. An unknown link is not slower. */
+double roof_copy_arrives_s(const struct roof_node *node, const struct roof_prediction *bound,
+                           const struct roof_hardware *device);
+
+/* Returns the copy of the weights of an operator, which has an upload; bound is its prediction. */
+struct roof_copy roof_copy_of(const struct roof_node *node, const struct roof_prediction *bound,
+                              const struct roof_hardware *device);
+
 /* Predicts one instance of an operator of a graph, whose formats are resolved; all-reduces take the
  * faster of their algorithms. Fails as roof_predict does. */
 enum roof_status roof_predict_node(struct roof_prediction *out, const struct roof_node *node,
                                    const struct roof_hardware *hardware, struct roof_error *error);
-
-/* Tells whether a product runs at another format than its own, for lack of a unit. Vector operators
- * without a peak have nothing to fall back from. */
-bool roof_falls_back(const struct roof_prediction *prediction);
 
 /* Predicts the bound of one instance of an operator, and its expected time in each of some stacks,
  * with the same values as roof_predict_node for each stack. The graph has resolved formats. */

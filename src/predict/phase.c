@@ -45,7 +45,7 @@ static void finish_total(struct roof_model_prediction *out, const struct roof_pa
     for (size_t i = 0; i < out->count; i++) {
         add_total(total, &out->node[i]);
     }
-    out->fallback = pass->fallback;
+    out->fallbacks = pass->fallbacks;
     total->bottleneck = roof_largest_share(pass->share_s);
     total->expected_bottleneck = roof_largest_share(pass->expected.share_s);
     total->intensity = total->flops / total->bytes;
@@ -94,21 +94,28 @@ static enum roof_fit fit_of(const struct roof_memory *m)
                                                                     : ROOF_FIT_YES;
 }
 
+/* Rounds a size in memory up to whole bytes, because a share of the weights may be a fraction. A
+ * sum that exceeds a whole number only in the last digits of a double is not rounded up. */
+static double whole_bytes(double bytes)
+{
+    return ceil(bytes * (1 - 1e-13));
+}
+
 struct roof_memory roof_memory_of(const struct roof_pass *pass, const struct roof_pass *draft,
                                   const struct roof_model *model, const struct roof_scenario *s,
                                   const struct roof_hardware *hardware)
 {
     const double share = file_share(model);
-    struct roof_memory m = {.weights = pass->weights_bytes * share + draft->weights_bytes,
-                            .kv = pass->kv_bytes + draft->kv_bytes,
-                            .state = pass->state_bytes + draft->state_bytes,
-                            .activations = pass->activation_bytes,
-                            .capacity = roof_memory_capacity(hardware),
-                            .host_weights = pass->host_weights_bytes * share,
-                            .host_kv = pass->host_kv_bytes,
-                            .host_activations = pass->host_live_bytes,
-                            .host_capacity =
-                                s->host == NULL ? ROOF_UNKNOWN : roof_memory_capacity(s->host)};
+    struct roof_memory m = {
+        .weights = whole_bytes(pass->weights_bytes * share + draft->weights_bytes),
+        .kv = whole_bytes(pass->kv_bytes + draft->kv_bytes),
+        .state = whole_bytes(pass->state_bytes + draft->state_bytes),
+        .activations = whole_bytes(pass->activation_bytes),
+        .capacity = roof_memory_capacity(hardware),
+        .host_weights = pass->host_weights_bytes * share,
+        .host_kv = pass->host_kv_bytes,
+        .host_activations = pass->host_live_bytes,
+        .host_capacity = s->host == NULL ? ROOF_UNKNOWN : roof_memory_capacity(s->host)};
     m.reserve = s->reserve * m.capacity;
     m.fits = fit_of(&m);
     return m;
@@ -127,7 +134,8 @@ void roof_memory_put(struct roof_model_prediction *out, const struct roof_memory
     out->offload[0] = '\0';
     if (out->scenario.offload != ROOF_OFFLOAD_NONE) {
         roof_offload_name(out->offload, out->scenario.offload);
-        out->host_memory_bytes = memory->host_weights + memory->host_kv + memory->host_activations;
+        out->host_memory_bytes =
+            whole_bytes(memory->host_weights + memory->host_kv + memory->host_activations);
         out->host_capacity_bytes = memory->host_capacity;
     }
 }
@@ -232,6 +240,9 @@ enum roof_status roof_predict_phase(struct roof_model_prediction *out, struct ro
     if (pass.host_s > 0) {
         out->launches = s->host_gap_s > 0 ? pass.launches : ROOF_UNKNOWN;
         out->host_s = pass.host_s;
+    }
+    if (pass.expected.launches_s > 0 && !isnan(pass.expected.times.path_s)) {
+        out->engine_launches_s = pass.expected.launches_s;
     }
     out->offloaded_s = s->offload != ROOF_OFFLOAD_NONE ? pass.offloaded_s : ROOF_UNKNOWN;
     out->draft_s = s->draft_tokens > 0 ? draft.bound.path_s : ROOF_UNKNOWN;

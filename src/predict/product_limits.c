@@ -24,9 +24,9 @@ static const enum roof_precision multiplied[ROOF_NUMERICS_COUNT] = {
 #define LONG_PRODUCT 100
 
 /* Returns the FLOPs of an SM in a clock; NAN: unknown. */
-static double sm_rate(const struct roof_hardware *h, enum roof_numerics numerics)
+static double sm_rate(const struct roof_hardware *h, enum roof_precision format)
 {
-    return h->peak[ROOF_PEAK_MATRIX][multiplied[numerics]].value /
+    return h->peak[ROOF_PEAK_MATRIX][format].value /
            (h->figure[ROOF_FIGURE_SM_COUNT].value * h->figure[ROOF_FIGURE_BOOST_CLOCK].value);
 }
 
@@ -43,10 +43,39 @@ void roof_calibration_limit_rate(struct roof_calibration *c, const struct roof_h
 {
     struct roof_kernel_fit *const fit = roof_calibration_fits(c);
     for (size_t n = 0; n < c->count; n++) {
-        const double ratio = sm_rate(hardware, fit[n].numerics) / sm_rate(full, fit[n].numerics);
+        const enum roof_precision format = multiplied[fit[n].numerics];
+        const double ratio = sm_rate(hardware, format) / sm_rate(full, format);
         double *const peak = roof_fit_parameter(&fit[n], "peak");
         if (peak != NULL && ratio < SAME_RATE) {
             *peak /= ratio;
+        }
+    }
+}
+
+/* Returns the share of the full FP16 rate of its SMs that the matrix units of a product have. */
+static double limit_of(const struct roof_hardware *hardware, const struct roof_hardware *full)
+{
+    const double ratio =
+        full == NULL ? 1
+                     : sm_rate(hardware, ROOF_PRECISION_FP16) / sm_rate(full, ROOF_PRECISION_FP16);
+    return ratio < SAME_RATE ? ratio : 1;
+}
+
+/* llama.cpp multiplies GGUF weights in INT8, and FP16 with sums in FP16, which GeForce does at the
+ * full rate. On H20 these are limited, too; there, the other parts of a kernel keep their speed, as
+ * in roof_calibration_limit_rate. */
+void roof_calibration_move_rate(struct roof_calibration *c, const struct roof_hardware *hardware,
+                                const struct roof_hardware *full,
+                                const struct roof_hardware *lender,
+                                const struct roof_hardware *full_lender)
+{
+    struct roof_kernel_fit *const fit = roof_calibration_fits(c);
+    const double move = limit_of(lender, full_lender) / limit_of(hardware, full);
+    for (size_t n = 0; n < c->count; n++) {
+        const bool product = fit[n].kernel == ROOF_KERNEL_GEMM || fit[n].kernel == ROOF_KERNEL_MOE;
+        double *const peak = roof_fit_parameter(&fit[n], "peak");
+        if (product && peak != NULL) {
+            *peak *= move;
         }
     }
 }

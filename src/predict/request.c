@@ -61,7 +61,7 @@ static enum roof_status run_step(struct roof_step_times out[ROOF_STACK_COUNT],
         out[n] = step_of(&pass[n], &draft, s);
     }
     r->native = r->native && pass->native;
-    r->fallback = r->fallback || pass->fallback;
+    r->fallbacks |= pass->fallbacks;
     r->as_stored = r->as_stored && pass->as_stored;
     return ROOF_OK;
 }
@@ -264,7 +264,7 @@ enum roof_status roof_request_open(struct roof_request *out, const struct roof_m
     r->stack = 0;
     r->asked = *asked;
     r->native = r->as_stored = true;
-    r->fallback = false;
+    r->fallbacks = 0;
     r->count = 0;
     /* The two kinds of steps, at the mean context of the sequences that decode. */
     roof_scenario_phases(&r->prefill, &r->decode, asked);
@@ -319,7 +319,7 @@ enum roof_status roof_request_run(struct roof_request_times *out, struct roof_re
     }
     out->waits = times.waits;
     out->native = r->native;
-    out->fallback = r->fallback;
+    out->fallbacks = r->fallbacks;
     out->as_stored = r->as_stored;
     return ROOF_OK;
 }
@@ -419,7 +419,7 @@ enum roof_status roof_request_memory(struct roof_memory *out, struct roof_reques
         const struct roof_pass none = {0};
         struct roof_whole_step *const step = &r->known[r->count++];
         r->native = pass->native;
-        r->fallback = pass->fallback;
+        r->fallbacks = pass->fallbacks;
         r->as_stored = pass->as_stored;
         step->key = key_of(r, r->asked.common.shape.batch, 0);
         for (size_t n = 0; n < r->stacks.count; n++) {
@@ -486,7 +486,7 @@ static void put_times(struct roof_model_prediction *out, const struct roof_reque
     total->bottleneck = roof_largest_share(&v[ROOF_STEP_SHARE]);
     total->expected_bottleneck = roof_largest_share(&v[ROOF_STEP_EXPECTED_SHARE]);
     total->native = t->native;
-    out->fallback = t->fallback;
+    out->fallbacks = t->fallbacks;
     out->prompts_wait = t->waits;
 }
 

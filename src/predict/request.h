@@ -13,7 +13,7 @@ struct roof_request_times {
     struct roof_step_times step; /* one decode step of all sequences, without prompts */
     bool waits;                  /* prompts wait for each other */
     bool native;
-    bool fallback;
+    uint64_t fallbacks;
     bool as_stored;
 };
 
@@ -46,7 +46,7 @@ struct roof_request {
     int64_t cached;
     int64_t chunks; /* of a prompt */
     bool native;
-    bool fallback;
+    uint64_t fallbacks;
     bool as_stored;
     size_t count; /* steps that are remembered */
     struct roof_whole_step known[ROOF_STEPS_REMEMBERED];

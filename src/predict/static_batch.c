@@ -180,7 +180,7 @@ static void put_bottlenecks(struct roof_model_prediction *out, const struct requ
     total->bottleneck = roof_largest_share(share);
     total->expected_bottleneck = roof_largest_share(expected_share);
     total->native = r->prefill.native && r->last.native;
-    out->fallback = r->prefill.fallback || r->last.fallback;
+    out->fallbacks = r->prefill.fallbacks | r->last.fallbacks;
 }
 
 static void put_bounds(struct roof_model_prediction *out, const struct request *r,

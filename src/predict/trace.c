@@ -10,6 +10,7 @@
 #include "base/base.h"
 #include "base/grow.h"
 #include "predict/kernel.h"
+#include "predict/pass.h"
 #include "predict/power.h"
 #include "predict/predict_sizes.h"
 #include "predict/tile.h"
@@ -21,6 +22,9 @@
 #define STRINGS 6      /* per step, in the order of struct roof_step */
 #define NAMES_FIRST 16 /* room for names, before it grows */
 
+/* The time in which a host reads the weights that it copies. */
+#define HOST_READ "upload_bytes / host_bandwidth"
+
 /* A name that formulas may use. */
 struct known {
     const char *name;
@@ -31,6 +35,8 @@ struct builder {
     struct roof_text text;
     struct roof_text offsets; /* size_t, STRINGS per step */
     const struct roof_prediction *prediction;
+    const struct roof_hardware *kernels; /* that the expected kernels run on */
+    const struct roof_node *node;        /* of a model; or NULL */
     bool tiled; /* the L2 is a roof: its bandwidth is known, and so is a tile of the product */
     struct roof_tile tile;
     struct roof_workload part; /* the one being explained */
@@ -314,7 +320,10 @@ static enum roof_status put_fit(struct roof_text *out, const struct roof_kernel_
         out, ", %s; off by %s%s%s; formulas: docs/accuracy.md", roof_numerics_name(fit->numerics),
         roof_format_quantity(off, fit->mape, ROOF_UNIT_FRACTION),
         fit->note == NULL ? " on sizes no fit saw" : "; ", fit->note == NULL ? "" : fit->note);
-    const enum roof_status status = roof_calibration_reason(&reason, hardware, fit, NULL);
+    enum roof_status status = roof_calibration_put_libraries(out, fit, NULL);
+    if (status == ROOF_OK) {
+        status = roof_calibration_reason(&reason, hardware, fit, NULL);
+    }
     if (reason.length > 0) {
         roof_text_printf(out, "; borrowed: %s", reason.data);
     }
@@ -337,10 +346,11 @@ static void put_kernel(struct builder *b, const struct roof_expected *e)
         put_parameter(&values, fit->parameter[i]);
         limited = limited || (strcmp(parameter[i].key, "peak") == 0 && fit->parameter[i] > 1);
     }
-    const enum roof_status status = put_fit(&source, fit, b->prediction->hardware);
+    const enum roof_status status = put_fit(&source, fit, b->kernels);
     if (limited) {
         roof_text_put(&source, "; peak above 1: the matrix units run at a part of the rate of this "
-                               "SM, and no faster than their peak (Limits of a product)");
+                               "SM, or convert inputs to a faster format; no kernel is faster than "
+                               "the peak of the product (Limits of a product)");
     }
     b->text.failed |= values.failed || source.failed || status != ROOF_OK;
     put_step(b, roof_kernel_name(fit->kernel), "", "", values.data == NULL ? "" : values.data,
@@ -354,26 +364,42 @@ static void put_kernel(struct builder *b, const struct roof_expected *e)
 static void put_interval(struct builder *b, const struct roof_part *part)
 {
     const struct roof_expected *const e = &part->expected;
-    const struct roof_widening wider = roof_kernel_widening(e, &b->part, b->prediction->hardware);
+    const struct roof_widening wider = roof_kernel_widening(e, &b->part, b->kernels);
     const bool widened = wider.factor > 1;
-    const bool raised = e->low_s == part->time_s;
+    const bool elsewhere = b->kernels != b->prediction->hardware;
+    const bool raised = elsewhere ? e->low_s > e->time_s * e->fit->low / wider.factor * (1 + 1e-9)
+                                  : e->low_s == part->time_s;
+    const char *const least = elsewhere ? "kernel_bound" : "time";
+    const double high = e->time_s * e->fit->high * wider.factor;
+    const bool reaches = e->high_s > high; /* to the next fastest stack, or towards it */
+    const bool next = reaches && e->high_s < ROOF_SECOND_BAND * high;
+    char limit[32] = "";
     struct roof_text numbers = ROOF_TEXT_INIT;
     struct roof_text result = ROOF_TEXT_INIT;
     char formula[128];
-    char source[160];
-    know(b, "time", part->time_s);
+    char source[224];
+    know(b, least, e->low_s); /* shown where it is the low end */
     know(b, "low", e->fit->low);
     know(b, "high", e->fit->high);
     know(b, "wider", wider.factor);
-    snprintf(formula, sizeof formula, "%sexpected_time * low%s%s to expected_time * high%s",
-             raised ? "max(time, " : "", widened ? " / wider" : "", raised ? ")" : "",
-             widened ? " * wider" : "");
+    know(b, "next_stack", e->high_s);
+    if (reaches && !next) {
+        snprintf(limit, sizeof limit, "%g * ", ROOF_SECOND_BAND);
+    }
+    snprintf(formula, sizeof formula, "%s%s%sexpected_time * low%s%s to %s%s", raised ? "max(" : "",
+             raised ? least : "", raised ? ", " : "", widened ? " / wider" : "", raised ? ")" : "",
+             limit,
+             next      ? "next_stack"
+             : widened ? "expected_time * high * wider"
+                       : "expected_time * high");
     put_numbers(&numbers, b, formula);
     result_text(&result, e->low_s, ROOF_UNIT_MICROSECONDS);
     roof_text_put(&result, " to ");
     result_text(&result, e->high_s, ROOF_UNIT_MICROSECONDS);
-    snprintf(source, sizeof source, "80%% of the rows that no fit saw are between low and high%s%s",
-             widened ? "; wider: " : "", widened ? wider.reason : "");
+    snprintf(source, sizeof source,
+             "80%% of the rows that no fit saw are between low and high%s%s%s",
+             widened ? "; wider: " : "", widened ? wider.reason : "",
+             reaches ? "; up to the next fastest stack, which may be faster" : "");
     b->text.failed |= numbers.failed || result.failed;
     put_step(b, "interval", formula, numbers.data == NULL ? "" : numbers.data,
              result.data == NULL ? "" : result.data, source);
@@ -389,7 +415,7 @@ static void put_expected_time(struct builder *b, const struct roof_part *part)
         const char *name;
         double value;
     } terms[] = {{"launch", e->launch_s}, {"kernel", e->time_s - e->launch_s}};
-    if (isnan(e->time_s)) {
+    if (isnan(e->time_s) || e->fit == NULL) {
         return;
     }
     put_kernel(b, e);
@@ -556,6 +582,79 @@ static void put_times(struct builder *b, const struct roof_part *part)
     put_expected_time(b, part);
 }
 
+/* Adds the interval of the expected time with the copy of weights. */
+static void put_copied_interval(struct builder *b, const struct roof_copy *copy)
+{
+    const struct roof_prediction *const p = b->prediction;
+    struct roof_text numbers = ROOF_TEXT_INIT;
+    struct roof_text result = ROOF_TEXT_INIT;
+    char formula[96];
+    know(b, "kernels_low", p->expected_low_s - copy->low_s);
+    know(b, "upload_low", copy->low_s);
+    know(b, "kernels_high", p->expected_high_s - copy->high_s);
+    know(b, "upload_high", copy->high_s);
+    (void)snprintf(formula, sizeof formula, "%s to %s",
+                   p->expected_low_s == copy->least_s ? HOST_READ : "kernels_low + upload_low",
+                   p->expected_high_s == copy->least_s ? HOST_READ : "kernels_high + upload_high");
+    put_numbers(&numbers, b, formula);
+    result_text(&result, p->expected_low_s, ROOF_UNIT_MICROSECONDS);
+    roof_text_put(&result, " to ");
+    result_text(&result, p->expected_high_s, ROOF_UNIT_MICROSECONDS);
+    b->text.failed |= numbers.failed || result.failed;
+    put_step(b, "interval", formula, numbers.data == NULL ? "" : numbers.data,
+             result.data == NULL ? "" : result.data, "docs/accuracy.md (Weights on the host)");
+    roof_text_free(&numbers);
+    roof_text_free(&result);
+}
+
+/* Adds the time in which the weights arrive on the device, if this is the bound. */
+static void put_arrival(struct builder *b)
+{
+    const struct roof_prediction *const p = b->prediction;
+    const double arrives_s = roof_copy_arrives_s(b->node, p, b->kernels);
+    if (p->hardware == b->kernels || p->time_s != arrives_s) {
+        return;
+    }
+    b->part_name = "";
+    b->known_count = 0;
+    know(b, "upload_bytes", p->role_bytes[ROOF_ROLE_WEIGHTS]);
+    know(b, "arrival_rate", p->role_bytes[ROOF_ROLE_WEIGHTS] / arrives_s);
+    put_computed(b, "time", "upload_bytes / arrival_rate", arrives_s, ROOF_UNIT_MICROSECONDS);
+}
+
+/* Adds the copy of weights from the host, and the expected time with it. */
+static void put_upload(struct builder *b)
+{
+    const struct roof_prediction *const p = b->prediction;
+    if (b->node == NULL || b->node->upload.share == 0) {
+        return;
+    }
+    put_arrival(b);
+    if (isnan(p->expected_s)) {
+        return;
+    }
+    const struct roof_copy copy = roof_copy_of(b->node, p, b->kernels);
+    struct roof_text result = ROOF_TEXT_INIT;
+    b->part_name = "";
+    b->known_count = 0;
+    put_figure(b, "host_link", &b->kernels->figure[ROOF_FIGURE_HOST_LINK], ROOF_UNIT_GB_PER_S);
+    roof_text_number(&result, b->node->upload.share);
+    b->text.failed |= result.failed;
+    put_step(b, "link_share", "", "", result.data == NULL ? "" : result.data,
+             "measured passes of llama.cpp; docs/accuracy.md (Weights on the host)");
+    roof_text_free(&result);
+    know(b, "link_share", b->node->upload.share);
+    know(b, "host_link", b->kernels->figure[ROOF_FIGURE_HOST_LINK].value);
+    know(b, "upload_bytes", p->role_bytes[ROOF_ROLE_WEIGHTS]);
+    put_computed(b, "upload", "upload_bytes / (link_share * host_link)", copy.time_s,
+                 ROOF_UNIT_MICROSECONDS);
+    know(b, "kernels", p->expected_s - copy.time_s);
+    know(b, "host_bandwidth", b->node->host->figure[ROOF_FIGURE_BANDWIDTH].value);
+    put_computed(b, "expected_time", p->expected_s == copy.least_s ? HOST_READ : "kernels + upload",
+                 p->expected_s, ROOF_UNIT_MICROSECONDS);
+    put_copied_interval(b, &copy);
+}
+
 static void put_parts(struct builder *b)
 {
     const struct roof_prediction *const p = b->prediction;
@@ -590,16 +689,29 @@ static void put_parts(struct builder *b)
     roof_text_free(&sum);
 }
 
-enum roof_status roof_trace_prediction(struct roof_trace *out,
-                                       const struct roof_prediction *prediction,
-                                       struct roof_error *error)
+/* Returns the hardware whose kernels the expected time of an operator has. */
+static const struct roof_hardware *kernels_of(const struct roof_node *node,
+                                              const struct roof_prediction *prediction,
+                                              const struct roof_hardware *device)
+{
+    return node->upload.share > 0       ? device
+           : node->host_kernels != NULL ? node->host_kernels
+                                        : prediction->hardware;
+}
+
+/* Takes a prediction apart; node is NULL for an operator that is no part of a model. */
+static enum roof_status trace(struct roof_trace *out, const struct roof_node *node,
+                              const struct roof_prediction *prediction,
+                              const struct roof_hardware *kernels, struct roof_error *error)
 {
     *out = (struct roof_trace){0};
-    struct builder b = {.prediction = prediction, .part_name = ""};
+    struct builder b = {
+        .prediction = prediction, .kernels = kernels, .node = node, .part_name = ""};
     b.tiled = !isnan(prediction->hardware->figure[ROOF_FIGURE_L2_BANDWIDTH].value) &&
               roof_tile_best(&b.tile, prediction);
     put_figures(&b);
     put_parts(&b);
+    put_upload(&b);
     free(b.known);
     const size_t count = b.offsets.length / (STRINGS * sizeof(size_t));
     out->step = calloc(count + 1, sizeof *out->step);
@@ -626,6 +738,20 @@ enum roof_status roof_trace_prediction(struct roof_trace *out,
     out->count = count;
     out->private_data = b.text.data;
     return ROOF_OK;
+}
+
+enum roof_status roof_trace_prediction(struct roof_trace *out,
+                                       const struct roof_prediction *prediction,
+                                       struct roof_error *error)
+{
+    return trace(out, NULL, prediction, prediction->hardware, error);
+}
+
+enum roof_status roof_trace_node(struct roof_trace *out, const struct roof_node *node,
+                                 const struct roof_prediction *prediction,
+                                 const struct roof_hardware *device, struct roof_error *error)
+{
+    return trace(out, node, prediction, kernels_of(node, prediction, device), error);
 }
 
 void roof_trace_free(struct roof_trace *trace)

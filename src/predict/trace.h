@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+#include "model/graph.h"
 #include "predict/kernel.h"
 
 /** One step. Strings belong to the trace. */
@@ -30,6 +31,11 @@ struct roof_trace {
 enum roof_status roof_trace_prediction(struct roof_trace *out,
                                        const struct roof_prediction *prediction,
                                        struct roof_error *error);
+/** Takes the prediction of an operator of a model on a device apart. An operator that the host
+ * holds has the kernels and the copy that its expected time is made of. */
+enum roof_status roof_trace_node(struct roof_trace *out, const struct roof_node *node,
+                                 const struct roof_prediction *prediction,
+                                 const struct roof_hardware *device, struct roof_error *error);
 void roof_trace_free(struct roof_trace *trace);
 
 #endif

@@ -98,6 +98,13 @@ bool roof_expects_times(const struct roof_hardware *hardware)
     return roof_unexpected_device(why, hardware) == NULL;
 }
 
+/* Tells whether a format is an integer of so few bits that only weights usually have it. */
+static bool is_narrow(enum roof_precision precision)
+{
+    const struct roof_format *const format = roof_format(precision);
+    return format->family == ROOF_FAMILY_INTEGER && format->element_bits < 8;
+}
+
 const char *roof_unexpected(char out[ROOF_UNEXPECTED_SIZE],
                             const struct roof_prediction *prediction)
 {
@@ -118,21 +125,35 @@ const char *roof_unexpected(char out[ROOF_UNEXPECTED_SIZE],
             return out;
         }
     }
+    const struct roof_formats *const formats = &prediction->workload.formats;
+    const enum roof_operator op = prediction->workload.op;
+    if (roof_operator_row(op)->kind == ROOF_KIND_MATRIX && is_narrow(formats->activations)) {
+        snprintf(out, ROOF_UNEXPECTED_SIZE,
+                 "no kernel with %s activations was measured; weights only: -w %s -a fp16",
+                 roof_format(formats->activations)->name, roof_format(formats->weights)->name);
+        return out;
+    }
     snprintf(out, ROOF_UNEXPECTED_SIZE, "no similar kernel was measured");
     return out;
 }
 
-#define TEXT(number) #number
-#define TEXT_OF(number) TEXT(number)
-
-const char *roof_unexpected_host(const struct roof_scenario *scenario)
+const char *roof_unexpected_host(char out[ROOF_UNEXPECTED_SIZE],
+                                 const struct roof_scenario *scenario,
+                                 const struct roof_hardware *hardware, bool copied)
 {
-    return scenario->host_kernels == NULL
-               ? "no kernels of the host were measured (run roofline measure --device cpu there, "
-                 "then --host FOLDER)"
-               : "a pass of " TEXT_OF(
-                     ROOF_OFFLOAD_COPY_TOKENS) " tokens or more copies the host's weights over a "
-                                               "link that was not measured";
+    if (!copied && scenario->host_kernels == NULL) {
+        snprintf(out, ROOF_UNEXPECTED_SIZE,
+                 "no kernels of the host were measured (run roofline measure --device cpu there, "
+                 "then --host FOLDER)");
+    } else if (isnan(hardware->figure[ROOF_FIGURE_HOST_LINK].value)) {
+        snprintf(out, ROOF_UNEXPECTED_SIZE,
+                 "a pass of %d tokens or more copies the host's weights over a link whose speed is "
+                 "unknown (--set %s=GB/s)",
+                 ROOF_OFFLOAD_COPY_TOKENS, roof_figure_key(ROOF_FIGURE_HOST_LINK)->key);
+    } else {
+        snprintf(out, ROOF_UNEXPECTED_SIZE, "one of its operators was not measured");
+    }
+    return out;
 }
 
 const char *roof_unexpected_operator(const struct roof_model *model,
@@ -157,4 +178,13 @@ const char *roof_unexpected_operator(const struct roof_model *model,
         }
     }
     return NULL;
+}
+
+void roof_forget_expected(struct roof_hardware *out, const struct roof_hardware *given,
+                          const char *lacks)
+{
+    *out = *given;
+    out->calibration = NULL;
+    out->bounds_only = lacks == NULL;
+    out->unmeasured = lacks;
 }

@@ -33,7 +33,15 @@ const char *roof_unexpected(char out[ROOF_UNEXPECTED_SIZE],
 const char *roof_unexpected_operator(const struct roof_model *model,
                                      const struct roof_hardware *hardware);
 
-/** Returns why the part of a model on the host has no expected time. */
-const char *roof_unexpected_host(const struct roof_scenario *scenario);
+/** Copies a device without its calibration, so that predictions there are lower bounds. `lacks` is
+ * that operator, whose name stands in the reason; NULL: no expected time was asked for. */
+void roof_forget_expected(struct roof_hardware *out, const struct roof_hardware *given,
+                          const char *lacks);
+
+/** Writes why the part of a model on the host has no expected time: no kernels of the host, or in
+ * passes that copy its weights, an unknown link. Returns out. */
+const char *roof_unexpected_host(char out[ROOF_UNEXPECTED_SIZE],
+                                 const struct roof_scenario *scenario,
+                                 const struct roof_hardware *hardware, bool copied);
 
 #endif

@@ -79,10 +79,11 @@ static void put_gain(struct roof_text *out, double gain)
 
 static void text_heading(struct roof_text *out, const char *phase, bool expects)
 {
-    roof_text_printf(out, "\nAdvice%s%s: one change at a time\n", phase == NULL ? "" : " for ",
-                     phase == NULL ? "" : phase);
+    roof_text_printf(out, "\nAdvice%s%s: one change at a time%s\n", phase == NULL ? "" : " for ",
+                     phase == NULL ? "" : phase,
+                     phase == NULL ? "" : " (factors are those of tokens/s)");
     roof_text_printf(out, "  %-38s  %8s%s  %10s\n", "change", "bound", expects ? "  expected" : "",
-                     "new time");
+                     phase != NULL && strcmp(phase, "decode") == 0 ? "new step" : "new time");
 }
 
 static void text_line(struct roof_text *out, const struct line *l)

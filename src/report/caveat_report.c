@@ -49,8 +49,9 @@ void roof_used_by(struct roof_used *out, const struct roof_prediction *predictio
     add_other_stack(out, prediction);
 }
 
-/* Tells whether kernels of a stack were measured on a device. Those of AMD's aiter count for all
- * stacks. */
+/* Tells whether a calibration has kernels of a stack. Those of aiter are kept as kernels of any
+ * stack, because several engines call them. So aiter is there if the device has products of any
+ * stack that no other device lent. */
 static bool has_stack(const struct roof_calibration *c, enum roof_stack stack)
 {
     bool has = roof_calibration_has(c, stack);
@@ -76,9 +77,39 @@ static void add_missing_stack(struct roof_used *out, const struct roof_model_pre
     }
 }
 
+static const struct roof_hardware *host_of(const struct roof_scenario *scenario)
+{
+    return scenario->offload == ROOF_OFFLOAD_NONE ? NULL : scenario->host_kernels;
+}
+
+static double copy_devices(const struct roof_scenario *scenario)
+{
+    return (double)roof_scenario_devices(scenario) / (double)scenario->dp;
+}
+
+/* Adds the link between the devices that share the narrowest part of a model: with tensor
+ * parallelism these, else those among experts, else a pair that sends. */
+static void add_link(struct roof_used *out, const struct roof_scenario *scenario)
+{
+    const double stage = (double)roof_stage_devices(scenario);
+    const double within = scenario->tp > 1   ? (double)scenario->tp
+                          : stage > 1        ? stage
+                          : scenario->pp > 1 ? 2
+                                             : 1;
+    const struct roof_hardware *const hardware = out->hardware;
+    struct roof_link link = {.figure = NULL};
+    if (within > 1 && roof_hardware_link(&link, hardware, within, within, NULL) == ROOF_OK) {
+        out->bridge = out->bridge || roof_link_is_bridge(&link, hardware);
+        out->host_link = roof_link_is_host(&link, hardware);
+    }
+}
+
 void roof_used_by_model(struct roof_used *out, const struct roof_model_prediction *model)
 {
     *out = (struct roof_used){.hardware = model->total.hardware,
+                              .host = host_of(&model->scenario),
+                              .devices = copy_devices(&model->scenario),
+                              .copies = (double)model->scenario.dp,
                               .expected =
                                   !isnan(model->expected_step_s) || !isnan(model->expected_e2e_s)};
     for (size_t i = 0; i < model->count; i++) {
@@ -86,6 +117,7 @@ void roof_used_by_model(struct roof_used *out, const struct roof_model_predictio
             add(out, &model->node[i].prediction);
         }
     }
+    add_link(out, &model->scenario);
     add_missing_stack(out, model);
 }
 
@@ -94,23 +126,19 @@ void roof_used_by_scenario(struct roof_used *out, const struct roof_scenario *sc
 {
     const struct roof_formats *const formats = &scenario->common.formats;
     const enum roof_precision asked[] = {formats->weights, formats->activations};
-    const double stage = (double)roof_stage_devices(scenario);
-    /* The narrowest group: with tensor parallelism, else among experts, else a pair that sends. */
-    const double within = scenario->tp > 1   ? (double)scenario->tp
-                          : stage > 1        ? stage
-                          : scenario->pp > 1 ? 2
-                                             : 1;
-    struct roof_link link = {.figure = NULL};
-    *out = (struct roof_used){.hardware = hardware, .members = stage, .expected = expected};
+    *out = (struct roof_used){.hardware = hardware,
+                              .host = host_of(scenario),
+                              .devices = copy_devices(scenario),
+                              .copies = (double)scenario->dp,
+                              .members = (double)roof_stage_devices(scenario),
+                              .expected = expected};
     for (size_t i = 0; i < COUNT(asked); i++) {
         const struct roof_compute *const compute = &hardware->compute[asked[i]];
         const bool vector = compute->unit == ROOF_COMPUTE_VECTOR;
         out->peak[vector ? ROOF_PEAK_VECTOR : ROOF_PEAK_MATRIX][compute->precision] = true;
     }
     out->peak[ROOF_PEAK_VECTOR][ROOF_PRECISION_FP32] = true; /* norms and the like */
-    out->bridge = within > 1 &&
-                  roof_hardware_link(&link, hardware, within, within, NULL) == ROOF_OK &&
-                  roof_link_is_bridge(&link, hardware);
+    add_link(out, scenario);
 }
 
 /* --- the notes ----------------------------------------------------------------------------- */
@@ -159,15 +187,18 @@ static bool put_figures(struct roof_text *out, const struct roof_used *used)
     return true;
 }
 
+/* The kernels of the device, or of the host that runs a part of the model, were measured in a few
+ * rows. */
 static bool put_few_rows(struct roof_text *out, const struct roof_used *used)
 {
-    const struct roof_hardware *const hardware = used->hardware;
-    if (hardware->basis != ROOF_BASIS_USER || !has_few_rows(hardware)) {
+    const bool device = used->hardware->basis == ROOF_BASIS_USER && has_few_rows(used->hardware);
+    const struct roof_hardware *const hardware = device ? used->hardware : used->host;
+    if (!device && (hardware == NULL || !has_few_rows(hardware))) {
         return false;
     }
     roof_text_printf(out,
-                     "most kernels of %s have fewer than %d measured times, so expected times can "
-                     "be far off (measure --seconds)",
+                     "most kernels of %s have fewer than %d measured times, so intervals are wide "
+                     "and expected times can be far off (measure --seconds)",
                      hardware->id, ROOF_FIT_ROWS_MIN);
     return true;
 }
@@ -185,6 +216,49 @@ static bool put_bridge(struct roof_text *out, const struct roof_used *used)
             roof_format_quantity(rate, figure[ROOF_FIGURE_BRIDGE].value, ROOF_UNIT_GB_PER_S));
     }
     return used->bridge;
+}
+
+/* Devices send to each other over PCIe, which settings of the host may slow down. */
+static bool put_host_link(struct roof_text *out, const struct roof_used *used)
+{
+    char rate[ROOF_QUANTITY_SIZE];
+    if (used->host_link) {
+        roof_text_printf(
+            out,
+            "the devices are assumed to send at %s per direction over PCIe; ACS or the "
+            "IOMMU may halve it: --set link_gb_s=VALUE",
+            roof_format_quantity(rate, used->hardware->figure[ROOF_FIGURE_LINK].value,
+                                 ROOF_UNIT_GB_PER_S));
+    }
+    return used->host_link;
+}
+
+/* A copy is on several nodes, and its groups that span them use the network. */
+static bool put_nodes(struct roof_text *out, const struct roof_used *used)
+{
+    const struct roof_hardware *const hardware = used->hardware;
+    const double each = hardware->figure[ROOF_FIGURE_DEVICES_PER_NODE].value;
+    const double network = hardware->figure[ROOF_FIGURE_NETWORK].value;
+    const double last = fmod(used->devices, each);
+    char rate[2][ROOF_QUANTITY_SIZE];
+    if (!(used->devices > each)) {
+        return false;
+    }
+    roof_text_printf(out, "%s%.0f devices %sare on %.0f nodes of %.0f",
+                     used->copies > 1 ? "the " : "", used->devices,
+                     used->copies > 1 ? "of each copy " : "", ceil(used->devices / each), each);
+    if (last > 0) {
+        roof_text_printf(out, ", the last with %.0f", last);
+    }
+    if (network < hardware->figure[ROOF_FIGURE_LINK].value) {
+        roof_text_printf(
+            out,
+            "; between nodes they send at %s per direction (network), inside a node at %s (link)",
+            roof_format_quantity(rate[0], network, ROOF_UNIT_GB_PER_S),
+            roof_format_quantity(rate[1], hardware->figure[ROOF_FIGURE_LINK].value,
+                                 ROOF_UNIT_GB_PER_S));
+    }
+    return true;
 }
 
 static bool put_collectives(struct roof_text *out, const struct roof_used *used)
@@ -220,24 +294,30 @@ static bool put_stack(struct roof_text *out, const struct roof_used *used)
     return true;
 }
 
-static put_function *const notes[] = {put_figures, put_few_rows, put_bridge, put_collectives,
-                                      put_stack};
+static put_function *const notes[] = {put_figures, put_few_rows,    put_bridge, put_host_link,
+                                      put_nodes,   put_collectives, put_stack};
 
-/* Writes the notes, each with a beginning and an end, and folded with an indent. */
+/* Writes one note with a beginning and an end, folded with an indent. */
+static void put_note(struct roof_text *out, put_function *put, const struct roof_used *used,
+                     const char *begin, const char *end, size_t indent)
+{
+    struct roof_text note = ROOF_TEXT_INIT;
+    if (put(&note, used) && !note.failed) {
+        roof_text_put(out, *end == '.' ? "\n" : ""); /* a paragraph */
+        const size_t from = out->length;
+        roof_text_printf(out, "%s%s%s", begin, note.data, end);
+        roof_text_fold(out, from, indent);
+        roof_text_put(out, "\n");
+    }
+    out->failed |= note.failed;
+    roof_text_free(&note);
+}
+
 static void put_all(struct roof_text *out, const struct roof_used *used, const char *begin,
                     const char *end, size_t indent)
 {
     for (size_t i = 0; i < COUNT(notes); i++) {
-        struct roof_text note = ROOF_TEXT_INIT;
-        if (notes[i](&note, used) && !note.failed) {
-            roof_text_put(out, *end == '.' ? "\n" : ""); /* a paragraph */
-            const size_t from = out->length;
-            roof_text_printf(out, "%s%s%s", begin, note.data, end);
-            roof_text_fold(out, from, indent);
-            roof_text_put(out, "\n");
-        }
-        out->failed |= note.failed;
-        roof_text_free(&note);
+        put_note(out, notes[i], used, begin, end, indent);
     }
 }
 
@@ -249,4 +329,21 @@ void roof_report_caveats(struct roof_text *out, const struct roof_used *used)
 void roof_plan_put_caveats(struct roof_text *out, const struct roof_used *used)
 {
     put_all(out, used, "  note:        ", "", 15);
+}
+
+void roof_plan_put_collectives(struct roof_text *out, const struct roof_plan_problem *problem,
+                               const struct roof_plan *best)
+{
+    for (size_t h = 0; h < problem->hardware_count; h++) {
+        const struct roof_used used = {.hardware = problem->hardware[h],
+                                       .members = (double)roof_plan_most_devices(problem),
+                                       .expected = true};
+        struct roof_text begin = ROOF_TEXT_INIT;
+        roof_text_printf(&begin, "Note on %s: ", used.hardware->id);
+        if (!begin.failed && (best == NULL || best->hardware != h)) {
+            put_note(out, put_collectives, &used, begin.data, ".", 0);
+        }
+        out->failed |= begin.failed;
+        roof_text_free(&begin);
+    }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /** Notes on figures of an answer that are less certain than the others, or assume something of the
- * machine: uncertain figures of the device, few measured times, a bridge between cards,
- * collectives that were measured on one machine, and kernels of another stack than the one that was
- * asked for. Every report writes them by these functions. */
+ * machine: uncertain figures of the device, few measured times, a bridge between cards, copies on
+ * several nodes, collectives that were measured on one machine, and kernels of another stack than
+ * the one that was asked for. Every report writes them by these functions. */
 #ifndef ROOF_REPORT_CAVEAT_REPORT_H
 #define ROOF_REPORT_CAVEAT_REPORT_H
 
@@ -13,8 +13,13 @@
 /** The parts of a device that an answer uses. */
 struct roof_used {
     const struct roof_hardware *hardware;
+    const struct roof_hardware
+        *host; /**< the measured host that runs a part; NULL: there is none */
     bool peak[ROOF_PEAK_TABLE_COUNT][ROOF_PRECISION_COUNT];
     bool bridge;    /**< a collective goes over the bridge */
+    bool host_link; /**< devices of a model send over the link to the host */
+    double devices; /**< devices of a copy of a model; 0: unknown */
+    double copies;  /**< copies of the model; at most 1: one, or unknown */
     double members; /**< devices of the largest collective; at most 1: there is none */
     double rivals;  /**< the same of the plans that this one was preferred to; 0: it is no plan */
     bool expected;  /**< the answer has expected times */
@@ -33,5 +38,10 @@ void roof_used_by_scenario(struct roof_used *out, const struct roof_scenario *sc
 void roof_report_caveats(struct roof_text *out, const struct roof_used *used);
 /** Writes them as lines "  note:        ..." of a plan. */
 void roof_plan_put_caveats(struct roof_text *out, const struct roof_used *used);
+/** Names the devices of a problem whose collectives have times that may be far off, as paragraphs:
+ * plans on them may be rejected or rank lower for that reason alone. The device of the best plan is
+ * left out, because the notes of the plan have it; NULL: there is no plan. */
+void roof_plan_put_collectives(struct roof_text *out, const struct roof_plan_problem *problem,
+                               const struct roof_plan *best);
 
 #endif

@@ -9,9 +9,11 @@
 #include "base/csv.h"
 #include "base/json.h"
 #include "base/list.h"
+#include "base/shell.h"
 #include "decide/read.h"
 #include "report/advice_report.h"
 #include "report/model_report.h"
+#include "report/scenario_report.h"
 
 /* The keys that follow the columns of the file. The first one only occurs if there are several
  * metrics. */
@@ -258,6 +260,31 @@ static void put_cure(struct roof_text *out, const struct roof_loss *loss)
     }
 }
 
+/* Writes the formats of a model in a row, whether nothing but its config gives them, and the stack.
+ */
+static void put_formats(struct roof_text *out, const struct roof_compared *row)
+{
+    const struct roof_model *const model = row->model_prediction->model;
+    const struct roof_formats *const asked = &row->asked->common.formats;
+    const struct roof_formats *const f = &row->model_prediction->scenario.common.formats;
+    const enum roof_stack stack = (enum roof_stack)row->asked->common.stack;
+    const bool assumed = model->layout == NULL && asked->precision == ROOF_PRECISION_AUTO &&
+                         asked->weights == ROOF_PRECISION_AUTO &&
+                         asked->activations == ROOF_PRECISION_AUTO;
+    roof_text_put(out, ", ");
+    if (model->layout == NULL && f->weights == f->activations && f->weights == f->kv) {
+        roof_text_put(out, roof_format(f->weights)->name);
+    } else {
+        roof_model_report_weights(out, model, f);
+        roof_text_printf(out, ", activations %s, kv %s", roof_format(f->activations)->name,
+                         roof_format(f->kv)->name);
+    }
+    roof_text_put(out, assumed ? " (assumed)" : "");
+    if (stack != ROOF_STACK_BEST) {
+        roof_text_printf(out, ", %s", roof_stack_name(stack));
+    }
+}
+
 /* Writes the subject of a row. */
 static void put_subject(struct roof_text *out, const struct roof_compared *row)
 {
@@ -265,7 +292,8 @@ static void put_subject(struct roof_text *out, const struct roof_compared *row)
     if (row->model_prediction != NULL) {
         roof_text_plain(out, row->model_prediction->model->id);
         roof_text_put(out, ", ");
-        roof_model_report_scenario(out, row->model_prediction);
+        roof_report_scenario(out, row->model_prediction);
+        put_formats(out, row);
     } else {
         roof_report_workload(out, &p->workload);
         roof_text_put(out, ", ");
@@ -387,6 +415,21 @@ void roof_report_losses(struct roof_text *out, bool json, double below, size_t r
     }
 }
 
+/* No cache makes a kernel faster than its bound by this factor. */
+#define FASTER_MAX 10
+
+void roof_report_too_fast(struct roof_text *out, const struct roof_comparison *comparison)
+{
+    char times[ROOF_QUANTITY_SIZE];
+    char bound[ROOF_QUANTITY_SIZE];
+    if (comparison->fastest > FASTER_MAX) {
+        roof_text_printf(
+            out, "\nLine %d is %s times faster than its lower bound (%s): check its unit.\n",
+            comparison->fastest_line, roof_format_short(times, comparison->fastest),
+            roof_format_quantity(bound, comparison->fastest_bound, ROOF_UNIT_MILLISECONDS));
+    }
+}
+
 /* --- statistics ---------------------------------------------------------------------------- */
 
 #define G(member) offsetof(struct roof_compare_group, member)
@@ -489,49 +532,77 @@ static void json_fit(struct roof_text *out, const struct roof_scale_fit *fit)
     roof_text_put(out, "}");
 }
 
-/* Writes the options that apply a fit, by command. */
-static void text_options(struct roof_text *out, const struct roof_scale_fit *fit)
+/* Writes the options of the question without which a factor gives other times. */
+static void text_same(struct roof_text *out, const struct roof_reported_fit *f)
 {
-    char scale[ROOF_QUANTITY_SIZE];
-    char host[ROOF_TIME_OPTION_SIZE];
-    char applied[ROOF_QUANTITY_SIZE];
-    roof_format_short(scale, fit->scale);
-    roof_time_option(host, fit->host_s);
-    roof_text_printf(out, "With these options%s it is %s on the same values:\n",
-                     fit->hosted ? " and the same --stack and --host-time" : "",
-                     roof_format_quantity(applied, fit->applied_mape, ROOF_UNIT_FRACTION));
-    if (fit->models == 0) {
-        roof_text_printf(out, "compare: --step-scale %s\n", scale);
+    if (f->fit.one_stack && f->fit.stack != ROOF_STACK_BEST) {
+        roof_text_printf(out, " --stack %s", roof_stack_name(f->fit.stack));
     }
-    if (fit->models < fit->rows) {
-        roof_text_put(out, "Other commands scale only models; for operators, roofline-calibrate "
-                           "fits estimates to kernels.\n");
-    }
-    if (fit->models == 0) {
-        return;
-    }
-    if (!(fit->host_s > 0)) {
-        roof_text_printf(out,
-                         "predict, sweep, compare, simulate and recommend --rate: --step-scale "
-                         "%s\n",
-                         scale);
-        return;
-    }
-    roof_text_printf(out,
-                     "predict, sweep and compare: --step-scale %s --serial %s\n"
-                     "simulate and recommend --rate: --step-scale %s",
-                     scale, host, scale);
-    if (fit->one_engine) {
+    if (f->host_time != NULL && f->fit.models > 0) {
         roof_text_put(out, " --host-time ");
-        roof_host_time_put(out, &fit->engine);
-        roof_text_put(out, "\n");
-    } else {
-        roof_text_printf(out, ", and %s more for step= of each --host-time\n", host);
+        roof_text_shell_word(out, f->host_time);
     }
 }
 
-static void text_fit(struct roof_text *out, const struct roof_scale_fit *fit)
+/* Writes the options that apply a fit in commands without --serial. */
+static void text_served(struct roof_text *out, const struct roof_reported_fit *f)
 {
+    const struct roof_scale_fit *const fit = &f->fit;
+    char scale[ROOF_QUANTITY_SIZE];
+    char host[ROOF_TIME_OPTION_SIZE];
+    struct roof_reported_fit same = *f;
+    roof_text_printf(out, "simulate and recommend --rate: --step-scale %s",
+                     roof_format_short(scale, fit->scale));
+    if (f->engine != NULL) {
+        roof_text_printf(out, " --engine %s", f->engine);
+        same.fit.one_stack = false; /* the engine has it */
+    }
+    if (fit->host_s > 0) {
+        same.host_time = NULL; /* the list below includes it */
+    }
+    text_same(out, &same);
+    if (fit->host_s > 0 && fit->one_engine) {
+        roof_text_put(out, " --host-time ");
+        roof_host_time_put(out, &fit->engine);
+    } else if (fit->host_s > 0) {
+        roof_text_printf(out, ", and %s more for step= of each --host-time",
+                         roof_time_option(host, fit->host_s));
+    }
+    roof_text_put(out, "\n");
+}
+
+/* Writes the options that apply a fit, by command. */
+static void text_options(struct roof_text *out, const struct roof_reported_fit *f)
+{
+    const struct roof_scale_fit *const fit = &f->fit;
+    char scale[ROOF_QUANTITY_SIZE];
+    char host[ROOF_TIME_OPTION_SIZE];
+    const bool alike = fit->models > 0 && f->engine == NULL && !(fit->host_s > 0);
+    roof_text_printf(out, "%s: --step-scale %s",
+                     alike             ? "predict, sweep, compare, simulate and recommend --rate"
+                     : fit->models > 0 ? "predict, sweep and compare"
+                                       : "compare",
+                     roof_format_short(scale, fit->scale));
+    if (fit->host_s > 0) {
+        roof_text_printf(out, " --serial %s", roof_time_option(host, fit->host_s));
+    }
+    text_same(out, f);
+    roof_text_put(out, "\n");
+    if (fit->models > 0 && !alike) {
+        text_served(out, f);
+    }
+    if (!fit->one_stack) {
+        roof_text_put(out, "The rows have several stacks: add the --stack of each.\n");
+    }
+    if (fit->models < fit->rows) {
+        roof_text_put(out, "Operators are scaled by compare only; roofline-calibrate fits their "
+                           "estimates.\n");
+    }
+}
+
+static void text_fit(struct roof_text *out, const struct roof_reported_fit *f)
+{
+    const struct roof_scale_fit *const fit = &f->fit;
     char scale[ROOF_QUANTITY_SIZE];
     char host[ROOF_QUANTITY_SIZE];
     char before[ROOF_QUANTITY_SIZE];
@@ -554,12 +625,14 @@ static void text_fit(struct roof_text *out, const struct roof_scale_fit *fit)
         roof_text_printf(out, " + %s for each pass", host);
     }
     roof_text_printf(
-        out,
-        "%s\nThe mean error of %zu values falls from %s to %s (leave-one-out "
-        "cross-validation).\n",
+        out, "%s\nThe mean error of %zu values falls from %s to %s, the larger of two",
         fit->hosted ? "\nengine: the host time of the engine in the expected time" : "", fit->rows,
         before, roof_format_quantity(after, fit->fitted_mape, ROOF_UNIT_FRACTION));
-    text_options(out, fit);
+    roof_text_printf(out,
+                     " errors: that of\nleave-one-out cross-validation, and that of all values "
+                     "with these options (%s):\n",
+                     roof_format_quantity(after, fit->applied_mape, ROOF_UNIT_FRACTION));
+    text_options(out, f);
 }
 
 static void text_legend(struct roof_text *out)
@@ -573,25 +646,29 @@ static void text_legend(struct roof_text *out)
         "of a token.\n-f csv prints every row.\n");
 }
 
-/* No cache makes a kernel faster than its bound by this factor. */
-#define FASTER_MAX 10
-
-/* Notes a measured time that is far too short, which mostly has another unit. */
-static void text_fastest(struct roof_text *out, const struct roof_comparison *comparison)
+/* Notes which waits the expected times of requests lack, and the commands that have them. */
+static void text_waits(struct roof_text *out, const struct roof_reported_waits *waits, bool fits)
 {
-    char times[ROOF_QUANTITY_SIZE];
-    char bound[ROOF_QUANTITY_SIZE];
-    if (comparison->fastest > FASTER_MAX) {
-        roof_text_printf(
-            out, "\nLine %d is %s times faster than its lower bound (%s): check its unit.\n",
-            comparison->fastest_line, roof_format_short(times, comparison->fastest),
-            roof_format_quantity(bound, comparison->fastest_bound, ROOF_UNIT_MILLISECONDS));
+    if (waits->rows == 0) {
+        return;
     }
+    roof_text_printf(
+        out, "\nExpected ttft_ms and e2e_ms have no wait for the prompts of other requests%s.\n",
+        waits->unhosted ? ",\nand without --stack no host time" : "");
+    roof_text_put(out, fits ? "So the fit leaves them out for such requests.\n" : "");
+    roof_text_put(out, "This command predicts the waits");
+    if (waits->rows > 1) {
+        roof_text_printf(out, " of line %d", waits->line);
+    }
+    roof_text_printf(out, ":\n  %s\n", waits->command);
+    roof_text_put(out, "To fit estimates to each request of a run: bench serve --save-detailed, "
+                       "then\nroofline simulate with --trace FILE --fit.\n");
 }
 
 void roof_report_comparison(struct roof_text *out, bool json,
                             const struct roof_comparison *comparison,
-                            const struct roof_scale_fit *fit)
+                            const struct roof_reported_fit *fit,
+                            const struct roof_reported_waits *waits)
 {
     const struct roof_comparison *const c = comparison;
     if (json) {
@@ -604,7 +681,7 @@ void roof_report_comparison(struct roof_text *out, bool json,
         }
         roof_text_put(out, "]");
         if (fit != NULL) {
-            json_fit(out, fit);
+            json_fit(out, &fit->fit);
         }
         roof_text_put(out, "}\n");
         return;
@@ -632,7 +709,8 @@ void roof_report_comparison(struct roof_text *out, bool json,
         roof_text_put(out, "  all\n");
     }
     text_legend(out);
-    text_fastest(out, c);
+    text_waits(out, waits, fit != NULL);
+    roof_report_too_fast(out, c);
     if (fit != NULL) {
         text_fit(out, fit);
     }

@@ -66,16 +66,22 @@ static void put_precisions(struct roof_text *out, const struct roof_engine_forma
     roof_text_fold(out, from, PRECISIONS_WIDTH);
 }
 
+/* Writes how the names of architectures begin. */
+static void put_on(struct roof_text *out, const char *const *list)
+{
+    const size_t from = out->length;
+    for (const char *const *on = list; *on != NULL; on++) {
+        roof_text_printf(out, "%s%s", on == list ? "    on " : ", ", *on);
+    }
+    roof_text_put(out, list[0] != NULL ? "\n" : "");
+    roof_text_fold(out, from, 6);
+}
+
 /* Writes where a format runs, and the arguments that select it. */
 static void put_format(struct roof_text *out, const struct roof_engine_format *f)
 {
     roof_text_printf(out, "  %s\n", f->id);
-    const size_t from = out->length;
-    for (const char *const *on = f->on; *on != NULL; on++) {
-        roof_text_printf(out, "%s%s", on == f->on ? "    on " : ", ", *on);
-    }
-    roof_text_put(out, f->on[0] != NULL ? "\n" : "");
-    roof_text_fold(out, from, 6);
+    put_on(out, f->on);
     put_words(out, &f->words);
     if (f->checkpoint != NULL) {
         put_folded(out, 4, "reads ", f->checkpoint);
@@ -187,6 +193,23 @@ static void put_hosts(struct roof_text *out, const struct roof_engine *e)
     }
 }
 
+/* Writes how fast weights on the host reach the device, if that was measured. */
+static void put_upload(struct roof_text *out, const struct roof_engine *e)
+{
+    char share[ROOF_QUANTITY_SIZE];
+    if (e->upload.share == 0) {
+        return;
+    }
+    roof_text_printf(out,
+                     "\nweights on the host, in passes of %d tokens or more (--offload)\n"
+                     "  copied to the device at %s of the link's rate; the copy takes %g to %g of "
+                     "that time\n",
+                     ROOF_OFFLOAD_COPY_TOKENS,
+                     roof_format_quantity(share, e->upload.share, ROOF_UNIT_FRACTION),
+                     e->upload.low, e->upload.high);
+    put_folded(out, 4, "", e->upload_source);
+}
+
 /* Writes the classes of models that an engine runs. */
 static void put_models(struct roof_text *out, const char *const *model)
 {
@@ -197,6 +220,38 @@ static void put_models(struct roof_text *out, const char *const *model)
     }
     roof_text_fold(out, line, 2);
     roof_text_put(out, "\n");
+}
+
+/* Writes what the engine needs for some classes of models. */
+static void put_classes(struct roof_text *out, const struct roof_engine *e)
+{
+    roof_text_put(out, e->classes == 0 ? "" : "\noptions for classes of models\n");
+    for (size_t i = 0; i < e->classes; i++) {
+        const struct roof_engine_class *const class = &e->class[i];
+        roof_text_printf(out, "  %s\n", class->id);
+        put_on(out, class->on);
+        put_words(out, &class->words);
+        for (size_t k = 0; k < class->kvs; k++) {
+            roof_text_printf(out, "    KV cache %s%s\n", roof_format(class->kv[k].format)->name,
+                             class->kvs == 1 ? " only" : "");
+            put_words(out, &class->kv[k].words);
+        }
+    }
+}
+
+/* Writes the ways of drafting. */
+static void put_drafts(struct roof_text *out, const struct roof_engine *e)
+{
+    bool any = false;
+    for (int by = ROOF_DRAFTING_FREE; by <= ROOF_DRAFTING_MODEL; by++) {
+        const struct roof_engine_drafts *const d = &e->drafts[by];
+        if (d->make != NULL) {
+            roof_text_printf(out, "%s  %s", any ? "" : "\ndrafts (--draft-model)\n",
+                             roof_engine_drafting[by]);
+            put_split(out, &d->over);
+            any = true;
+        }
+    }
 }
 
 static void put_text(struct roof_text *out, const struct roof_engine *e)
@@ -223,8 +278,11 @@ static void put_text(struct roof_text *out, const struct roof_engine *e)
     if (e->disaggregated != NULL) {
         put_folded(out, 2, "", e->disaggregated);
     }
+    put_classes(out, e);
+    put_drafts(out, e);
     put_scheduler(out, &e->scheduler);
     put_hosts(out, e);
+    put_upload(out, e);
     roof_text_put(out, "\nscript\n");
     for (size_t i = 0; i < e->steps; i++) {
         put_step(out, &e->step[i]);
@@ -304,23 +362,57 @@ static void json_offload(struct roof_text *out, const struct roof_engine *e)
         roof_text_put(out, "]");
         separator = ",";
     }
+    if (e->upload.share > 0) {
+        roof_text_put(out, ",\"upload\":{\"link_share\":");
+        roof_text_number(out, e->upload.share);
+        roof_text_put(out, ",\"low\":");
+        roof_text_number(out, e->upload.low);
+        roof_text_put(out, ",\"high\":");
+        roof_text_number(out, e->upload.high);
+        json_text(out, "source", e->upload_source);
+        roof_text_put(out, "}");
+    }
     roof_text_put(out, "}");
+}
+
+/* Writes the limits of a split, and the words for it. */
+static void json_split(struct roof_text *out, const struct roof_engine_split *split)
+{
+    for (size_t k = 0; k < ROOF_SPLIT_LIMITS; k++) {
+        if (split->most[k] != INT64_MAX) {
+            roof_text_printf(out, ", \"%s\": %" PRId64, roof_split_limits[k], split->most[k]);
+        }
+    }
+    json_words(out, &split->words);
+    json_text(out, "note", split->note);
 }
 
 static void json_splits(struct roof_text *out, const struct roof_engine *e)
 {
     for (size_t i = 0; i < e->splits; i++) {
-        const int64_t *const most = e->split[i].most;
         roof_text_printf(out, "%s\n    {\"order\": %zu", i == 0 ? "" : ",", i + 1);
-        for (size_t k = 0; k < ROOF_SPLIT_LIMITS; k++) {
-            if (most[k] != INT64_MAX) {
-                roof_text_printf(out, ", \"%s\": %" PRId64, roof_split_limits[k], most[k]);
-            }
-        }
-        json_words(out, &e->split[i].words);
-        json_text(out, "note", e->split[i].note);
+        json_split(out, &e->split[i]);
         roof_text_put(out, "}");
     }
+}
+
+/* Writes the ways of drafting, if the engine has any. */
+static void json_drafts(struct roof_text *out, const struct roof_engine *e)
+{
+    bool any = false;
+    for (int by = ROOF_DRAFTING_FREE; by <= ROOF_DRAFTING_MODEL; by++) {
+        const struct roof_engine_drafts *const d = &e->drafts[by];
+        if (d->make != NULL) {
+            roof_text_put(out, any ? "," : ",\n  \"drafts\": [");
+            roof_text_printf(out, "\n    {\"by\": \"%s\"", roof_engine_drafting[by]);
+            json_split(out, &d->over);
+            json_text(out, "checkpoint", d->checkpoint);
+            json_lines(out, "make", d->make);
+            roof_text_put(out, "}");
+            any = true;
+        }
+    }
+    roof_text_put(out, any ? "]" : "");
 }
 
 static void json_flag(struct roof_text *out, const char *key, bool flag)
@@ -379,25 +471,52 @@ static void json_hosts(struct roof_text *out, const struct roof_engine *e)
     }
 }
 
+static void json_kvs(struct roof_text *out, const struct roof_engine_kv *kv, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        roof_text_put(out, i == 0 ? "\n    {\"format\": " : ",\n    {\"format\": ");
+        roof_json_quote(out, roof_format(kv[i].format)->name);
+        json_words(out, &kv[i].words);
+        roof_text_put(out, "}");
+    }
+}
+
+/* Writes what the engine needs for some classes of models, if there are any. */
+static void json_classes(struct roof_text *out, const struct roof_engine *e)
+{
+    for (size_t i = 0; i < e->classes; i++) {
+        const struct roof_engine_class *const class = &e->class[i];
+        roof_text_put(out, i == 0 ? ",\n  \"classes\": [{\"class\": " : ",\n    {\"class\": ");
+        roof_json_quote(out, class->id);
+        if (*class->on != NULL) {
+            json_lines(out, "on", class->on);
+        }
+        json_words(out, &class->words);
+        roof_text_put(out, ", \"kv\": [");
+        json_kvs(out, class->kv, class->kvs);
+        roof_text_put(out, i + 1 == e->classes ? "]}]" : "]}");
+    }
+}
+
 static void put_json(struct roof_text *out, const struct roof_engine *e)
 {
     roof_text_put(out, "{\"id\": ");
     roof_json_quote(out, e->id);
     json_text(out, "name", e->name);
+    if (*e->aliases != NULL) {
+        json_lines(out, "aliases", e->aliases);
+    }
     json_text(out, "stack", e->stack == ROOF_STACK_BEST ? NULL : roof_stack_name(e->stack));
     roof_text_put(out, ",\n  \"formats\": [");
     json_formats(out, e);
     roof_text_put(out, "],\n  \"kv\": [");
-    for (size_t i = 0; i < e->kvs; i++) {
-        roof_text_put(out, i == 0 ? "\n    {\"format\": " : ",\n    {\"format\": ");
-        roof_json_quote(out, roof_format(e->kv[i].format)->name);
-        json_words(out, &e->kv[i].words);
-        roof_text_put(out, "}");
-    }
+    json_kvs(out, e->kv, e->kvs);
     roof_text_put(out, "],\n  \"splits\": [");
     json_splits(out, e);
     roof_text_printf(out, "],\n  \"several_nodes\": %s", e->nodes == NULL ? "false" : "true");
+    json_classes(out, e);
     json_offload(out, e);
+    json_drafts(out, e);
     json_text(out, "nodes", e->nodes);
     json_text(out, "disaggregated", e->disaggregated);
     json_text(out, "beware", e->beware);

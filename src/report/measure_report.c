@@ -146,6 +146,47 @@ static void put_power(struct roof_text *out, const struct roof_power_term *power
     }
 }
 
+/* Tells if few rows decided which constants of a fit move. */
+static bool is_chosen(const struct roof_kernel_fit *fit)
+{
+    return fit->error_before > 0;
+}
+
+/* Writes the names of the constants that moved. */
+static void put_names(struct roof_text *out, const struct roof_kernel_fit *fit)
+{
+    roof_fit_put_moved(out, fit, "");
+    roof_text_put(out, fit->moved == 0 ? "none" : "");
+}
+
+static void put_fits(struct roof_text *out, const struct roof_fits *fits)
+{
+    char cell[2][ROOF_QUANTITY_SIZE];
+    bool any = false;
+    for (size_t i = 0; fits != NULL && i < fits->count; i++) {
+        const struct roof_kernel_fit *const fit = &fits->fit[i];
+        if (!is_chosen(fit)) {
+            continue;
+        }
+        if (!any) {
+            roof_text_printf(out, "\n  %-14s %-8s %-8s %9s %9s  %s\n", "fit", "formats", "weights",
+                             "before", "after", "moved constants");
+        }
+        any = true;
+        roof_text_printf(out, "  %-14s %-8s %-8s %9s %9s  ", roof_kernel_name(fit->kernel),
+                         roof_numerics_name(fit->numerics),
+                         fit->one_format ? roof_precision_name(fit->weights) : "",
+                         roof_format_quantity(cell[0], fit->error_before, ROOF_UNIT_FRACTION),
+                         roof_format_quantity(cell[1], fit->error_after, ROOF_UNIT_FRACTION));
+        put_names(out, fit);
+        roof_text_put(out, "\n");
+    }
+    roof_text_put(out,
+                  any ? "\n  before, after: mean |ln(expected / measured)| of rows that a fit "
+                        "did not see, with all\n  constants at their start, and with these moved\n"
+                      : "");
+}
+
 /* Tells whether a kernel was faster than its bound by more than the noise of reliable rows. */
 static bool beyond_bound(const struct roof_judged *kernel)
 {
@@ -177,8 +218,9 @@ static void put_kernels(struct roof_text *out, const struct roof_measure_report 
                      "of\n  |expected / measured - 1| of %s\n",
                      report->against == NULL ? "the device that was written" : report->against);
     if (beyond) {
-        roof_text_put(out, "  Above 100%, the rates behind the bounds were measured too low, "
-                           "because other programs\n  used the memory or the processors.\n");
+        roof_text_put(out, "  Above 100%, a rate behind the bounds was measured too low: other "
+                           "programs used the\n  memory or the processors, or its probe does not "
+                           "reach what the device can do.\n");
     }
     if (few && report->against == NULL && report->measured->count < report->measured->planned) {
         roof_text_printf(
@@ -223,6 +265,7 @@ void roof_report_measured_text(struct roof_text *out, const struct roof_measure_
     put_power(out, &m->power);
     if (report->judgement != NULL) {
         put_kernels(out, report);
+        put_fits(out, report->fits);
     }
 }
 
@@ -352,6 +395,35 @@ static void put_kernels_markdown(struct roof_text *out, const struct roof_measur
     }
 }
 
+static void put_fits_markdown(struct roof_text *out, const struct roof_fits *fits)
+{
+    struct roof_markdown_table g;
+    size_t chosen = 0;
+    for (size_t i = 0; fits != NULL && i < fits->count; i++) {
+        chosen += is_chosen(&fits->fit[i]) ? 1 : 0;
+    }
+    if (chosen == 0) {
+        return;
+    }
+    roof_text_put(
+        out, "\n## Fits\n\nBefore, after: mean \\|ln(expected / measured)\\| of rows that "
+             "a fit did not see, with all constants at their start, and with these moved.\n\n");
+    ROOF_GRID_BEGIN(&g, "kernel", "formats", "weights", ">before", ">after", "moved constants");
+    for (size_t i = 0; i < fits->count; i++) {
+        const struct roof_kernel_fit *const fit = &fits->fit[i];
+        if (is_chosen(fit)) {
+            roof_markdown_cell(&g, roof_kernel_name(fit->kernel));
+            roof_markdown_cell(&g, roof_numerics_name(fit->numerics));
+            roof_markdown_cell(&g, fit->one_format ? roof_precision_name(fit->weights) : "");
+            roof_markdown_share(&g, fit->error_before);
+            roof_markdown_share(&g, fit->error_after);
+            put_names(&g.text, fit);
+            roof_markdown_end_cell(&g);
+        }
+    }
+    roof_markdown_put(out, &g);
+}
+
 void roof_report_measured_markdown(struct roof_text *out, const struct roof_measure_report *report)
 {
     const struct roof_measured *const m = report->measured;
@@ -373,6 +445,7 @@ void roof_report_measured_markdown(struct roof_text *out, const struct roof_meas
     put_power_markdown(out, &m->power);
     if (report->judgement != NULL) {
         put_kernels_markdown(out, report);
+        put_fits_markdown(out, report->fits);
     }
 }
 

@@ -6,7 +6,12 @@
 #include "base/text.h"
 #include "model/scenario.h"
 
-/* Continues a line. */
+/* Write them in words: "2 of 896x896 (512 tokens)". */
+void roof_report_images(struct roof_text *out, const struct roof_scenario *scenario,
+                        const struct roof_model *model);
+void roof_report_audio(struct roof_text *out, const struct roof_scenario *scenario,
+                       const struct roof_model *model);
+/* Continues a line with both. */
 void roof_report_media(struct roof_text *out, const struct roof_scenario *scenario,
                        const struct roof_model *model);
 /* Writes a line of a plan for each kind. */

@@ -16,9 +16,11 @@
 #include "report/cells.h"
 #include "report/fusion_report.h"
 #include "report/media_report.h"
+#include "report/note_list.h"
 #include "report/operator_table.h"
 #include "report/published_report.h"
 #include "report/render.h"
+#include "report/scenario_report.h"
 
 /* --- for people ---------------------------------------------------------------------------- */
 
@@ -26,87 +28,6 @@ static void put_line(struct roof_text *out, const char *label, const char *value
                      const char *detail)
 {
     roof_report_line(out, ROOF_MODEL_REPORT_LABEL, label, value, detail);
-}
-
-/* A size of a scenario, which its line may omit. */
-struct size {
-    const char *label;
-    int64_t value;
-    bool shown;
-};
-
-static void put_sizes(struct roof_text *out, const struct size *sizes, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (sizes[i].shown) {
-            roof_text_printf(out, ", %s %" PRId64, sizes[i].label, sizes[i].value);
-        }
-    }
-}
-
-/* Names the drafter after the number of draft tokens. */
-static void put_drafter(struct roof_text *out, const struct roof_model_prediction *r)
-{
-    const char *const name = roof_drafter_name(&r->scenario, r->model);
-    if (name == NULL) {
-        return;
-    }
-    switch (r->scenario.drafting) {
-    case ROOF_DRAFTING_OWN:
-        roof_text_put(out, " of its own layers (mtp)");
-        break;
-    case ROOF_DRAFTING_FREE:
-        roof_text_put(out, " at no cost");
-        break;
-    default:
-        roof_text_printf(out, " of %s", name);
-        break;
-    }
-}
-
-void roof_model_report_scenario(struct roof_text *out,
-                                const struct roof_model_prediction *model_prediction)
-{
-    const struct roof_model_prediction *const r = model_prediction;
-    const struct roof_scenario *const s = &r->scenario;
-    roof_text_printf(out, "%s, %sbatch %" PRId64, r->phase, s->static_batch > 0 ? "static " : "",
-                     s->common.shape.batch);
-    const struct size sizes[] = {
-        {"context", s->context, s->context > 0 && s->phase != ROOF_PHASE_REQUEST},
-        {"prompt", s->prompt, s->prompt > 0},
-        {"generate", s->generate, s->generate > 0},
-        {"chunk", s->chunk, s->phase == ROOF_PHASE_REQUEST && s->chunk > 0},
-        {"new tokens", s->chunk, s->phase == ROOF_PHASE_PREFILL && s->chunk != s->context},
-        {"prefilling sequences", s->prefill_batch, s->phase == ROOF_PHASE_MIXED},
-        {"new tokens of each", s->chunk, s->phase == ROOF_PHASE_MIXED},
-        {"their context", s->prefill_context, s->phase == ROOF_PHASE_MIXED},
-        {"draft tokens", s->draft_tokens, s->draft_tokens > 0},
-    };
-    const struct size splits[] = {
-        {"tp", s->tp, s->tp > 1},
-        {"pp", s->pp, s->pp > 1},
-        {"ep", s->common.shape.ep, s->common.shape.ep > 1},
-        {"attention dp", s->attention_dp, roof_splits_apart(s)},
-        {"moe tp", s->moe_tp, roof_splits_apart(s)},
-        {"moe ep", s->moe_ep, roof_splits_apart(s)},
-        {"dp", s->dp, s->dp > 1},
-        {"devices", (int64_t)r->devices, r->devices > 1},
-    };
-    put_sizes(out, sizes, COUNT(sizes));
-    roof_report_media(out, s, r->model);
-    put_drafter(out, r);
-    put_sizes(out, splits, COUNT(splits));
-    if (s->offload != ROOF_OFFLOAD_NONE) {
-        roof_text_printf(out, ", offload %s", r->offload);
-    }
-    if (s->fuse != ROOF_FUSE_DEFAULT) {
-        roof_text_printf(out, ", fuse %s", roof_fuse_names[s->fuse]);
-    }
-    if (s->prefix_hit > 0) {
-        char hit[ROOF_QUANTITY_SIZE];
-        roof_text_printf(out, ", %s of the prompt cached",
-                         roof_format_quantity(hit, s->prefix_hit, ROOF_UNIT_FRACTION));
-    }
 }
 
 void roof_model_report_weights(struct roof_text *out, const struct roof_model *model,
@@ -132,51 +53,59 @@ const char *roof_model_report_rate(char out[ROOF_QUANTITY_SIZE], double value)
                        : roof_format_quantity(out, value, ROOF_UNIT_COUNTS);
 }
 
+/* Writes that the kernels of the host are unknown, or the link to it; false: neither is missing. */
+static bool put_unexpected_host(struct roof_text *out, const struct roof_model_prediction *r)
+{
+    char why[ROOF_UNEXPECTED_SIZE];
+    const struct roof_hardware *const hardware = r->total.hardware;
+    for (size_t i = 0; i < r->count; i++) {
+        const struct roof_node *const node = &r->node[i].node;
+        const bool copied = node->upload.share > 0;
+        if (node->host != NULL && (copied ? isnan(hardware->figure[ROOF_FIGURE_HOST_LINK].value)
+                                          : node->host_kernels == NULL)) {
+            roof_text_put(out, roof_unexpected_host(why, &r->scenario, hardware, copied));
+            return true;
+        }
+    }
+    return false;
+}
+
 void roof_model_report_unexpected(struct roof_text *out,
                                   const struct roof_model_prediction *model_prediction)
 {
     char why[ROOF_UNEXPECTED_SIZE];
     const struct roof_scenario *const s = &model_prediction->scenario;
+    const struct roof_hardware *const hardware = model_prediction->total.hardware;
     const bool offloads = s->offload != ROOF_OFFLOAD_NONE;
-    if (offloads && s->host_kernels == NULL) {
-        roof_text_put(out, roof_unexpected_host(s));
+    if (put_unexpected_host(out, model_prediction)) {
         return;
     }
-    if (roof_unexpected_device(why, model_prediction->total.hardware) != NULL) {
+    if (roof_unexpected_device(why, hardware) != NULL) {
         roof_text_put(out, why);
         return;
     }
     for (size_t i = 0; i < model_prediction->count; i++) {
         const struct roof_node_prediction *const n = &model_prediction->node[i];
-        if (n->node.host != NULL && n->node.host_kernels == NULL) {
-            roof_text_put(out, roof_unexpected_host(s));
-            return;
-        }
         if (isnan(n->prediction.expected_s)) {
             roof_text_printf(out, "%s: %s", n->node.name, roof_unexpected(why, &n->prediction));
             return;
         }
     }
     /* The prompts of a whole request have no nodes here. */
-    roof_text_put(out,
-                  offloads ? roof_unexpected_host(s) : "one of its operators was not measured");
-}
-
-/* For GGUF weights, names llama.cpp, whose kernels the time assumes. */
-static void put_gguf(struct roof_text *out, const struct roof_model_prediction *r)
-{
-    const struct roof_scenario *const s = &r->scenario;
-    if (s->common.stack != ROOF_STACK_LLAMA_CPP || !roof_scenario_gguf(s, r->model)) {
+    const char *const lacks =
+        offloads ? NULL : roof_unexpected_operator(model_prediction->model, hardware);
+    if (lacks != NULL) {
+        roof_text_printf(out,
+                         "%s: no similar kernel was measured; --phase prefill or decode shows "
+                         "the others",
+                         lacks);
         return;
     }
-    if (roof_calibration_has(r->total.hardware->calibration, ROOF_STACK_LLAMA_CPP)) {
-        put_line(out, "", "", "kernels of llama.cpp, the engine for GGUF weights");
-    } else if (r->expected_near > ROOF_NEAR_SHOWN) {
-        put_line(out, "", "", "no kernels for GGUF weights were measured on such a device");
-    }
+    roof_text_put(out, offloads ? roof_unexpected_host(why, s, hardware, false)
+                                : "one of its operators was not measured");
 }
 
-/* Writes an expected time with its range, below its bound. */
+/* Writes an expected time and its range, which does not go below the lower bound. */
 static void put_expected(struct roof_text *out, const struct roof_model_prediction *r,
                          double bound_s, double expected_s)
 {
@@ -209,10 +138,17 @@ static void put_expected(struct roof_text *out, const struct roof_model_predicti
     if (*near != '\0') {
         put_line(out, "", "", near);
     }
-    put_gguf(out, r);
+    roof_model_report_gguf(out, r);
     if (!isnan(r->expected_tokens_per_s)) {
-        snprintf(detail, sizeof detail, "%s per user",
-                 roof_model_report_rate(user, r->expected_tokens_per_s_per_user));
+        char taken[ROOF_QUANTITY_SIZE];
+        char basis[128] = "";
+        if (r->scenario.phase == ROOF_PHASE_REQUEST) {
+            snprintf(basis, sizeof basis, ": %" PRId64 " token%s in %s, first token included",
+                     r->scenario.generate, r->scenario.generate == 1 ? "" : "s",
+                     roof_format_quantity(taken, expected_s, ROOF_UNIT_MILLISECONDS));
+        }
+        snprintf(detail, sizeof detail, "%s per user%s",
+                 roof_model_report_rate(user, r->expected_tokens_per_s_per_user), basis);
         put_line(out, "  expected tokens/s",
                  roof_model_report_rate(value, r->expected_tokens_per_s), detail);
     }
@@ -339,9 +275,13 @@ static void put_drafts(struct roof_text *out, const struct roof_model_prediction
         put_line(out, "note", ROOF_FREE_DRAFTS, "");
     }
     if (s->phase != ROOF_PHASE_REQUEST) {
-        snprintf(detail, sizeof detail, "lower bound: %s to verify, %s to draft",
+        char expected[ROOF_QUANTITY_SIZE];
+        const bool known = !isnan(r->expected_step_s);
+        roof_format_quantity(expected, r->expected_step_s, ROOF_UNIT_MILLISECONDS);
+        snprintf(detail, sizeof detail, "lower bound: %s to verify, %s to draft%s%s%s",
                  roof_format_quantity(value, r->step_s - r->draft_s, ROOF_UNIT_MILLISECONDS),
-                 roof_format_quantity(other, r->draft_s, ROOF_UNIT_MILLISECONDS));
+                 roof_format_quantity(other, r->draft_s, ROOF_UNIT_MILLISECONDS), known ? "; " : "",
+                 known ? expected : "", known ? " expected" : "");
         put_line(out, "step", roof_format_quantity(value, r->step_s, ROOF_UNIT_MILLISECONDS),
                  detail);
     }
@@ -461,42 +401,15 @@ static void put_context_room(struct roof_text *out, const struct roof_model_pred
     put_line(out, request ? "longest prompt" : "longest context", line, "");
 }
 
-/* Writes the bytes of the KV cache per token, and the number of layers that keep only the last
- * tokens. */
-static void put_cache(struct roof_text *out, const struct roof_model_prediction *r)
+/* Notes a context that the model does not support. */
+static void put_longer(struct roof_text *out, const struct roof_model_prediction *r)
 {
-    const struct roof_model *const model = r->model;
-    char token[ROOF_QUANTITY_SIZE];
-    char detail[256];
-    int64_t windowed = 0;
-    int64_t crossed = 0;
-    int64_t cached = 0; /* layers with a cache of their own */
-    const int64_t keys = roof_image_keys(&r->scenario, model);
-    for (int64_t i = 0; i < model->layers; i++) {
-        const struct roof_layer *const layer = &model->layer[model->layer_class[i]];
-        const bool caches = !layer->no_attention && !layer->keyless;
-        cached += caches;
-        windowed += layer->windowed && caches && layer->ratio == 0;
-        crossed += layer->crossed;
+    char detail[64];
+    if (r->model->positions > 0 && r->scenario.context > r->model->positions) {
+        snprintf(detail, sizeof detail, "the model supports contexts up to %" PRId64,
+                 r->model->positions);
+        put_line(out, "note", detail, "");
     }
-    const int length =
-        snprintf(detail, sizeof detail, "KV cache of the whole model: %s per token",
-                 roof_format_quantity(token, r->kv_bytes_per_token, ROOF_UNIT_CAPACITY));
-    if (windowed > 0) {
-        snprintf(detail + length, sizeof detail - (size_t)length,
-                 "; %" PRId64 " of %" PRId64 " layers%s keep the last %" PRId64 " tokens", windowed,
-                 cached, cached < model->layers ? " with a cache" : "", model->window);
-    }
-    if (crossed > 0 && keys > 0) {
-        snprintf(detail + length, sizeof detail - (size_t)length,
-                 "; %" PRId64 " of %" PRId64 " layers keep %" PRId64 " image tokens instead",
-                 crossed, model->layers, keys);
-    } else if (crossed > 0) {
-        snprintf(detail + length, sizeof detail - (size_t)length,
-                 "; %" PRId64 " of %" PRId64 " layers do not run without images", crossed,
-                 model->layers);
-    }
-    put_line(out, "", detail, "");
 }
 
 static void put_memory(struct roof_text *out, const struct roof_model_prediction *r,
@@ -530,18 +443,14 @@ static void put_memory(struct roof_text *out, const struct roof_model_prediction
                                   ROOF_UNIT_CAPACITY),
              states, roof_format_quantity(c, r->activation_memory_bytes, ROOF_UNIT_CAPACITY));
     put_line(out, "", detail, "");
-    put_cache(out, r);
+    roof_model_report_cache(out, r);
     roof_model_report_host_memory(out, r);
     if (r->fits != ROOF_FIT_UNKNOWN) {
         put_batch_room(out, r, limits);
-        roof_model_report_room(out, false, limits);
+        roof_model_report_room(out, false, r, limits);
         put_context_room(out, r, limits);
     }
-    if (r->model->positions > 0 && r->scenario.context > r->model->positions) {
-        snprintf(detail, sizeof detail, "the model supports contexts up to %" PRId64,
-                 r->model->positions);
-        put_line(out, "note", detail, "");
-    }
+    put_longer(out, r);
 }
 
 const char *roof_model_report_bound(char out[ROOF_QUANTITY_SIZE], double batch)
@@ -603,7 +512,8 @@ bool roof_model_report_readable(struct roof_text *out, const struct roof_model *
 static void put_unquantized(struct roof_text *out, const struct roof_model *model)
 {
     const size_t from = out->length;
-    roof_text_printf(out, "  note: the checkpoint is quantised (%s)", model->quantization);
+    roof_text_printf(out, "  note: the checkpoint is quantised (%s%s)", model->quantization,
+                     model->fp4_experts ? ROOF_REPORT_FP4_EXPERTS : "");
     roof_text_put(out, roof_model_report_readable(out, model)
                            ? "; --layout checkpoint predicts it as published\n"
                            : " in a way that is not supported; give its formats with --layout NAME "
@@ -634,21 +544,32 @@ static void put_fallback(struct roof_text *out, const struct roof_model_predicti
     const struct roof_hardware *const device = r->total.hardware;
     const size_t from = out->length + 1;
     const char *separator = "";
-    bool named[ROOF_PRECISION_COUNT] = {false};
     roof_text_printf(out, "\n%s has no unit for ", device->id);
-    for (size_t i = 0; i < r->count; i++) {
-        const struct roof_prediction *const p = &r->node[i].prediction;
-        if (r->node[i].node.host == NULL && roof_falls_back(p) && !named[p->wanted]) {
-            roof_text_printf(out, "%s%s (computed in %s)", separator, roof_format(p->wanted)->name,
-                             roof_format(p->compute)->name);
-            named[p->wanted] = true;
+    for (int i = 0; i < ROOF_PRECISION_COUNT; i++) {
+        if ((r->fallbacks >> i & 1U) != 0) {
+            roof_text_printf(out, "%s%s (computed in %s)", separator,
+                             roof_format((enum roof_precision)i)->name,
+                             roof_format(device->compute[i].precision)->name);
             separator = ", ";
         }
     }
-    /* A request only has the operators of its decode steps. */
-    roof_text_put(out, *separator == '\0' ? "a format of the prefill" : "");
     roof_text_put(out, "; see compute_precision in -f json.\n");
     roof_text_fold(out, from, 0);
+}
+
+/* Writes the notes below the numbers. */
+static void put_notes(struct roof_text *out, const struct roof_model_prediction *r,
+                      const struct roof_hardware *product)
+{
+    if (r->devices > (double)r->scenario.dp && r->total.link.latency_s == 0) {
+        roof_text_put(out, "\nThe lower bound counts only the bytes of collectives; "
+                           "--set link_latency_us=VALUE adds latency.\n");
+    }
+    if (r->fallbacks != 0) {
+        put_fallback(out, r);
+    }
+    roof_report_fastest(out, r);
+    roof_report_model_basis(out, r, product);
 }
 
 void roof_model_report_text(struct roof_text *out,
@@ -661,7 +582,7 @@ void roof_model_report_text(struct roof_text *out,
     roof_text_printf(out, "%s on ", r->model->id);
     roof_report_device(out, r->total.hardware);
     roof_text_put(out, ": ");
-    roof_model_report_scenario(out, r);
+    roof_report_scenario(out, r);
     roof_text_put(out, "; ");
     roof_model_report_formats(out, r);
     roof_text_fold(out, title, 4);
@@ -675,15 +596,7 @@ void roof_model_report_text(struct roof_text *out,
     put_limits(out, r, limits);
     roof_report_blocks(out, false, &limits->blocks);
     roof_report_operators(out, r, limits, top, wide);
-    if (r->devices > (double)r->scenario.dp && r->total.link.latency_s == 0) {
-        roof_text_put(out, "\nThe lower bound counts only the bytes of collectives; "
-                           "--set link_latency_us=VALUE adds latency.\n");
-    }
-    if (r->fallback) {
-        put_fallback(out, r);
-    }
-    roof_report_fastest(out, r);
-    roof_report_model_basis(out, r, product);
+    put_notes(out, r, product);
 }
 
 /* --- JSON ---------------------------------------------------------------------------------- */
@@ -716,6 +629,21 @@ static void put_missing(struct roof_text *out, const struct roof_model_predictio
     roof_text_free(&why);
 }
 
+/* Writes the assumptions and notes of the text. */
+static void json_notes(struct roof_text *out, const struct roof_model_prediction *r,
+                       const struct roof_hardware *product)
+{
+    struct roof_text notes = ROOF_TEXT_INIT;
+    put_remarks(&notes, r);
+    put_longer(&notes, r);
+    if (r->scenario.draft_tokens > 0 && r->scenario.drafting == ROOF_DRAFTING_FREE) {
+        put_line(&notes, "note", ROOF_FREE_DRAFTS, "");
+    }
+    put_notes(&notes, r, product);
+    roof_report_note_list(out, ",\n  ", &notes);
+    roof_text_free(&notes);
+}
+
 void roof_model_report_json(struct roof_text *out,
                             const struct roof_model_prediction *model_prediction,
                             const struct roof_limits *limits, const struct roof_hardware *product,
@@ -727,10 +655,12 @@ void roof_model_report_json(struct roof_text *out,
     roof_table_model_prediction(&table, out, model_prediction);
     put_missing(out, model_prediction);
     roof_report_model_published(out, "\n  ", model_prediction, product);
+    json_notes(out, model_prediction, product);
     roof_text_put(out, ",\n  \"limits\": {");
     roof_report_number(out, "", "parameters", limits->parameters);
     roof_report_number(out, ",", "active_parameters", limits->active_parameters);
     roof_report_number(out, ",", "max_batch", limits->max_batch);
+    roof_report_number(out, ",", "max_batch_checkpoint", limits->max_batch_checkpoint);
     roof_report_number(out, ",", "max_batch_fp8", limits->max_batch_fp8);
     roof_report_number(out, ",", "max_batch_kv_fp8", limits->max_batch_kv_fp8);
     roof_report_number(out, ",", "max_batch_ep", limits->max_batch_ep);
@@ -739,8 +669,9 @@ void roof_model_report_json(struct roof_text *out,
     roof_report_number(out, ",", "max_batch_nearest", limits->max_batch_nearest);
     roof_report_number(out, ",", "nearest_tp", limits->nearest_tp);
     roof_report_number(out, ",", "nearest_pp", limits->nearest_pp);
-    roof_model_report_room(out, true, limits);
+    roof_model_report_room(out, true, NULL, limits);
     roof_report_number(out, ",", "fit_offload_host_bytes", limits->fit_offload_host_bytes);
+    roof_report_number(out, ",", "fit_offload_ms", 1e3 * limits->fit_offload_s);
     roof_report_number(out, ",", "max_context", limits->max_context);
     roof_report_number(out, ",", "kv_crossover_context", limits->kv_crossover_context);
     roof_report_number(out, ",", "compute_bound_batch",

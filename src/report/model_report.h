@@ -8,14 +8,13 @@
 #include "predict/model_prediction.h"
 #include "report/report.h"
 
+/** Follows the format of a checkpoint whose routed experts have a format of their own. */
+#define ROOF_REPORT_FP4_EXPERTS ", experts mxfp4"
+
 /** Sorts the operators of a prediction by their share of the time in descending order; ties keep
  * the order of the model. `order` has space for ROOF_GRAPH_MAX numbers; returns how many there
  * are. */
 size_t roof_model_report_order(size_t *order, const struct roof_model_prediction *model_prediction);
-
-/** Writes the scenario: "decode, batch 8, context 8192, tp 2, devices 2". */
-void roof_model_report_scenario(struct roof_text *out,
-                                const struct roof_model_prediction *model_prediction);
 
 /** Writes the format of a model's weights, or the layout that sets them: "weights as in q4_k_m". */
 void roof_model_report_weights(struct roof_text *out, const struct roof_model *model,
@@ -35,7 +34,7 @@ void roof_model_report_formats(struct roof_text *out,
 /** Writes tokens per second, with a prefix from a million up: "95.31", "2.5 M". Returns out. */
 const char *roof_model_report_rate(char out[ROOF_QUANTITY_SIZE], double value);
 /** Adds the changes with which more sequences would fit: "; 31 would with --kv fp8, 45 with --tp 4
- * (2 more devices)"; nothing if none is known. */
+ * (2 -> 4 devices)"; nothing if none is known. */
 void roof_model_report_levers(struct roof_text *out,
                               const struct roof_model_prediction *model_prediction,
                               const struct roof_limits *limits);
@@ -48,8 +47,17 @@ const char *roof_model_report_bound(char out[ROOF_QUANTITY_SIZE], double batch);
 /** The width of labels. */
 #define ROOF_MODEL_REPORT_LABEL 20
 
+/* For GGUF weights, names llama.cpp, whose kernels the time assumes, or what was not measured. */
+void roof_model_report_gguf(struct roof_text *out, const struct roof_model_prediction *r);
+
+/** Writes the bytes of the KV cache per token, and the number of layers that keep only the last
+ * tokens. */
+void roof_model_report_cache(struct roof_text *out, const struct roof_model_prediction *r);
+
 /** Writes changes with which a model would fit that does not, as a line or as members. */
-void roof_model_report_room(struct roof_text *out, bool json, const struct roof_limits *limits);
+void roof_model_report_room(struct roof_text *out, bool json,
+                            const struct roof_model_prediction *prediction,
+                            const struct roof_limits *limits);
 /** Write the work of the host, which the times include as its bound, the work of the engine there,
  * the energy of a token, and the content of the host's memory; nothing without offloading. */
 void roof_model_report_below(struct roof_text *out, const struct roof_model_prediction *r);
@@ -64,8 +72,8 @@ const char *roof_model_report_operator(char out[ROOF_MODEL_REPORT_NAME],
 void roof_model_report_unexpected(struct roof_text *out,
                                   const struct roof_model_prediction *model_prediction);
 
-/** Writes a summary for people, then the `top` largest operators, with their shapes if the table
- * may be wide. `product` is as in roof_report_text. */
+/** Writes a summary for people, then the largest operators (roof_report_operators), with their
+ * shapes if the table may be wide. `product` is as in roof_report_text. */
 void roof_model_report_text(struct roof_text *out,
                             const struct roof_model_prediction *model_prediction,
                             const struct roof_limits *limits, size_t top, bool wide,

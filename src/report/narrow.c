@@ -10,6 +10,8 @@
 #include "report/render.h"
 #include "report/rows.h"
 
+/* The width of a column that a report adds. */
+#define SHOWN_WIDTH 8
 #define LEFT_OUT_MAX 20
 /* The characters of a Markdown table on a page of 1012 pixels, as GitHub shows it. */
 #define MARKDOWN_WIDTH 118
@@ -152,6 +154,17 @@ void roof_table_hide(struct roof_table *table, const char *key)
         }
     }
     columns->count = kept;
+}
+
+void roof_table_append(struct roof_table *table, enum roof_table_kind kind, const char *key,
+                       const char *label)
+{
+    struct roof_fields all = {0};
+    roof_table_fields(&all, kind, ROOF_OPERATOR_GEMM, false);
+    struct roof_field column = *roof_fields_find(&all, key);
+    column.label = label;
+    column.width = SHOWN_WIDTH;
+    roof_fields_add(&table->columns, &column, 1, column.part);
 }
 
 static bool too_wide(const struct roof_table *table)

@@ -6,9 +6,42 @@
 #include <stdio.h>
 
 #include "base/base.h"
+#include "model/layout.h"
 #include "predict/kernel.h"
 #include "report/model_report.h"
 #include "report/report.h"
+
+/* Tells whether a pass copies weights of the host to the device, or with `plain`, whether these
+ * are others than experts that tokens choose. */
+static bool copies(const struct roof_model_prediction *r, bool plain)
+{
+    bool copied = false;
+    for (size_t i = 0; i < r->count; i++) {
+        const struct roof_node *const node = &r->node[i].node;
+        copied = copied || (node->upload.share > 0 && !(plain && node->routed));
+    }
+    return copied;
+}
+
+/* Writes the expected rate of these copies, and which end of the range they are near. */
+static void put_upload(struct roof_text *out, const struct roof_model_prediction *r)
+{
+    const double share = r->scenario.upload.share;
+    const double link = r->total.hardware->figure[ROOF_FIGURE_HOST_LINK].value;
+    char rate[ROOF_QUANTITY_SIZE];
+    char detail[256];
+    if (!copies(r, false) || isnan(link) || isnan(r->expected_step_s)) {
+        return;
+    }
+    (void)snprintf(detail, sizeof detail,
+                   "expected rate of copying weights mapped from the file to the device, %.0f%% of "
+                   "the link's; with --no-mmap the time is near the low end of its range%s",
+                   100 * share,
+                   copies(r, true) ? ", where only routed experts can arrive faster than the link"
+                                   : "");
+    roof_report_line(out, ROOF_MODEL_REPORT_LABEL, "    upload",
+                     roof_format_quantity(rate, share * link, ROOF_UNIT_GB_PER_S), detail);
+}
 
 /* Writes the host's part of a step. */
 static void put_offloaded(struct roof_text *out, const struct roof_model_prediction *r)
@@ -27,9 +60,34 @@ static void put_offloaded(struct roof_text *out, const struct roof_model_predict
              roof_offload_layers(s->offload),
              roof_format_quantity(rate, s->host->figure[ROOF_FIGURE_BANDWIDTH].value,
                                   ROOF_UNIT_GB_PER_S));
-    roof_report_line(
-        out, ROOF_MODEL_REPORT_LABEL, "  on the host",
-        timed ? roof_format_quantity(value, r->offloaded_s, ROOF_UNIT_MILLISECONDS) : "", detail);
+    roof_report_line(out, ROOF_MODEL_REPORT_LABEL, "  on the host",
+                     timed ? roof_format_quantity(value, r->offloaded_s, ROOF_UNIT_MILLISECONDS)
+                           : detail,
+                     timed ? detail : "");
+    put_upload(out, r);
+}
+
+/* Writes what the host of the engine needs to launch the kernels of prompts. */
+static void put_launches(struct roof_text *out, const struct roof_model_prediction *r,
+                         enum roof_stack stack)
+{
+    const double launch_s = roof_scenario_launch_s(&r->scenario, stack, r->model);
+    char value[ROOF_QUANTITY_SIZE];
+    char sum[ROOF_QUANTITY_SIZE];
+    char detail[160];
+    if (launch_s <= 0) {
+        return;
+    }
+    const bool known = !isnan(r->engine_launches_s); /* a request has no single sum */
+    (void)snprintf(detail, sizeof detail,
+                   "to launch a kernel; a pass with prompts takes at least as long as all its "
+                   "launches%s%s, in "
+                   "expected times only",
+                   known ? ", " : "",
+                   known ? roof_format_quantity(sum, r->engine_launches_s, ROOF_UNIT_MILLISECONDS)
+                         : "");
+    roof_report_line(out, ROOF_MODEL_REPORT_LABEL, "engine",
+                     roof_format_quantity(value, launch_s, ROOF_UNIT_MICROSECONDS), detail);
 }
 
 /* Writes what expected times have beside the measured kernels: a factor of these (--step-scale),
@@ -64,6 +122,7 @@ static void put_engine(struct roof_text *out, const struct roof_model_prediction
             "by which each kernel starts before the one before it ends, in expected times "
             "only");
     }
+    put_launches(out, r, stack);
     if (request_s > 0) {
         roof_report_line(out, ROOF_MODEL_REPORT_LABEL, "engine",
                          roof_format_quantity(value, request_s, ROOF_UNIT_MILLISECONDS),
@@ -77,7 +136,8 @@ static void put_energy(struct roof_text *out, const struct roof_model_prediction
     char value[ROOF_QUANTITY_SIZE];
     char detail[128];
     if (!isnan(r->joule_per_token)) {
-        snprintf(detail, sizeof detail, "per token at the bound; %.4g W a device", r->power_w);
+        snprintf(detail, sizeof detail,
+                 "per token at the bound; %.4g W a device; hosts not included", r->power_w);
         roof_report_line(out, ROOF_MODEL_REPORT_LABEL, "energy",
                          roof_format_quantity(value, r->joule_per_token, ROOF_UNIT_JOULES), detail);
     }
@@ -114,9 +174,10 @@ const char *roof_model_report_operator(char out[ROOF_MODEL_REPORT_NAME],
     return out;
 }
 
-static void put_more(struct roof_text *out, double devices)
+static void put_more(struct roof_text *out, const struct roof_model_prediction *present,
+                     double devices)
 {
-    roof_text_printf(out, " (%.0f more device%s)", devices, devices == 1 ? "" : "s");
+    roof_text_printf(out, " (%.0f -> %.0f devices)", present->devices, devices);
 }
 
 void roof_model_report_levers(struct roof_text *out,
@@ -126,7 +187,9 @@ void roof_model_report_levers(struct roof_text *out,
     const struct {
         double most;
         const char *option;
-    } formats[] = {{limits->max_batch_fp8, "-p fp8"}, {limits->max_batch_kv_fp8, "--kv fp8"}};
+    } formats[] = {{limits->max_batch_checkpoint, "--layout " ROOF_CHECKPOINT},
+                   {limits->max_batch_fp8, "-p fp8"},
+                   {limits->max_batch_kv_fp8, "--kv fp8"}};
     const char *separator = "; ";
     const char *verb = " would";
     for (size_t i = 0; i < COUNT(formats); i++) {
@@ -154,24 +217,43 @@ void roof_model_report_levers(struct roof_text *out,
         if (limits->nearest_pp != (double)s->pp) {
             roof_text_printf(out, " --pp %.0f", limits->nearest_pp);
         }
-        put_more(out, devices - (double)model_prediction->devices);
+        put_more(out, model_prediction, devices);
         separator = ", ";
         verb = "";
     }
     if (!isnan(limits->max_batch_next_tp)) {
         roof_text_printf(out, "%s%.0f%s with --tp %.0f", separator, limits->max_batch_next_tp, verb,
                          limits->next_tp);
-        put_more(out, (double)model_prediction->devices * (limits->next_tp / (double)s->tp - 1));
+        put_more(out, model_prediction,
+                 model_prediction->devices * limits->next_tp / (double)s->tp);
     }
 }
 
-void roof_model_report_room(struct roof_text *out, bool json, const struct roof_limits *limits)
+/* Writes the time with what is offloaded, if it is known. */
+static void put_room_time(char *out, size_t size, const struct roof_model_prediction *r,
+                          const struct roof_limits *limits)
+{
+    char time[ROOF_QUANTITY_SIZE];
+    *out = '\0';
+    if (!isnan(limits->fit_offload_s)) {
+        (void)snprintf(out, size, ", which takes at least %s%s",
+                       roof_format_quantity(time, limits->fit_offload_s, ROOF_UNIT_MILLISECONDS),
+                       r->scenario.phase == ROOF_PHASE_REQUEST   ? " per request"
+                       : r->scenario.phase == ROOF_PHASE_PREFILL ? ""
+                                                                 : " per token");
+    }
+}
+
+void roof_model_report_room(struct roof_text *out, bool json,
+                            const struct roof_model_prediction *prediction,
+                            const struct roof_limits *limits)
 {
     const char *const head[] = {json ? ",\"fit_reserve\":" : "with --reserve ",
                                 json ? ",\"fit_offload\":\"" : "with --offload "};
     char name[ROOF_OFFLOAD_NAME_SIZE];
     char need[ROOF_QUANTITY_SIZE];
-    char line[192] = "";
+    char line[256] = "";
+    char time[96];
     int used = 0;
     if (!isnan(limits->fit_reserve)) {
         used = snprintf(line, sizeof line, "%s%.2f", head[0], limits->fit_reserve);
@@ -182,14 +264,16 @@ void roof_model_report_room(struct roof_text *out, bool json, const struct roof_
                          roof_offload_name(name, limits->fit_offload), json ? "\"" : "");
         if (!json) {
             char bandwidth[64] = "";
+            put_room_time(time, sizeof time, prediction, limits);
             if (!limits->fit_offload_more) {
                 (void)snprintf(bandwidth, sizeof bandwidth,
                                " --host-bandwidth " ROOF_HOST_USUAL_GB_PER_S);
             }
             (void)snprintf(
-                line + used, sizeof line - (size_t)used, "%s (%s%s on the host)", bandwidth,
+                line + used, sizeof line - (size_t)used, "%s (%s%s on the host)%s", bandwidth,
                 *bandwidth == '\0' ? "" : "put your host's GB/s; ",
-                roof_format_quantity(need, limits->fit_offload_host_bytes, ROOF_UNIT_CAPACITY));
+                roof_format_quantity(need, limits->fit_offload_host_bytes, ROOF_UNIT_CAPACITY),
+                time);
         }
     }
     if (json) {

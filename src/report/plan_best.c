@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
-/* Reports the best plan: its figures, and the commands that predict it. */
+/* Reports the figures of the best plan, and notes on them. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
-#include "base/shell.h"
-#include "decide/input.h"
 #include "predict/pass.h"
 #include "predict/power.h"
 #include "predict/unexpected.h"
 #include "report/caveat_report.h"
 #include "report/cells.h"
 #include "report/media_report.h"
+#include "report/model_report.h"
+#include "report/note_list.h"
 #include "report/plan_parts.h"
 #include "report/published_report.h"
 
@@ -68,17 +69,90 @@ static void put_expected(struct roof_text *out, const struct roof_plan *plan, co
                      roof_format_quantity(tpot, plan->bound_tpot_s, ROOF_UNIT_MILLISECONDS));
 }
 
+/* Returns the prediction of a scenario of the best plan, or NULL. */
+static struct roof_model_prediction *predict_scenario(const struct roof_scenario *s,
+                                                      const struct roof_plans *plans,
+                                                      const struct roof_plan_problem *problem)
+{
+    const struct roof_plan *const plan = &plans->plan[0];
+    const struct roof_model *const model = plans->model[plan->serving];
+    struct roof_model_prediction *out = malloc(sizeof *out);
+    const struct roof_hardware *const device = problem->given[plan->hardware];
+    if (out != NULL && roof_predict_model(out, model, s, device, NULL) != ROOF_OK) {
+        free(out);
+        out = NULL;
+    }
+    return out;
+}
+
+/* Writes the expected times of a best plan with a part on the host: of a request, or of a first
+ * token and a step. */
+static void put_predicted(struct roof_text *out, struct roof_model_prediction *const predicted[2],
+                          bool request)
+{
+    const struct roof_model_prediction *const last = predicted[request ? 0 : 1];
+    char text[ROOF_QUANTITY_SIZE];
+    roof_text_printf(
+        out, "first token %s",
+        roof_format_quantity(text, predicted[0]->expected_ttft_s, ROOF_UNIT_MILLISECONDS));
+    roof_text_printf(out, ", %s %s", request ? "per token" : "decode step",
+                     roof_format_quantity(text,
+                                          request ? last->expected_tpot_s : last->expected_step_s,
+                                          ROOF_UNIT_MILLISECONDS));
+    roof_text_printf(
+        out,
+        ", %s tokens/s; plans with a part on the host are ranked by lower bounds, because the "
+        "ranges of their expected times are wide",
+        roof_format_short(text, last->expected_tokens_per_s));
+}
+
+/* Writes the expected times of a best plan with a part on the host, or why it has none. */
+static void put_unranked(struct roof_text *out, const struct roof_plans *plans,
+                         const struct roof_plan_problem *problem)
+{
+    const struct roof_plan *const plan = &plans->plan[0];
+    struct roof_scenario scenario[2];
+    struct roof_model_prediction *predicted[2] = {NULL, NULL};
+    const bool request = problem->base.generate > 0;
+    const size_t count = request ? 1 : COUNT(scenario);
+    bool known = true;
+    if (request) {
+        roof_plan_scenario(&scenario[0], plan, problem);
+    } else {
+        roof_plan_scenarios(&scenario[0], &scenario[1], plan, problem);
+    }
+    for (size_t i = 0; i < count && known; i++) {
+        predicted[i] = predict_scenario(&scenario[i], plans, problem);
+        known = predicted[i] != NULL && !isnan(predicted[i]->expected_step_s);
+        if (predicted[i] == NULL) {
+            out->failed = true; /* for lack of memory: the plan itself was predicted */
+        } else if (!known) {
+            roof_text_put(out, "-, ");
+            roof_model_report_unexpected(out, predicted[i]);
+        }
+    }
+    if (known) {
+        put_predicted(out, predicted, request);
+    }
+    free(predicted[0]);
+    free(predicted[1]);
+}
+
 /* Writes the times of the best plan if they are bounds, and why. */
-static void put_bounds(struct roof_text *out, const struct roof_plan *plan,
+static void put_bounds(struct roof_text *out, const struct roof_plans *plans,
                        const struct roof_plan_problem *problem, const char *note)
 {
+    const struct roof_plan *const plan = &plans->plan[0];
     char text[ROOF_UNEXPECTED_SIZE];
     const size_t line = out->length;
-    const char *const why = plan->offload != ROOF_OFFLOAD_NONE
-                                ? roof_unexpected_host(&problem->base)
-                                : roof_unexpected_device(text, problem->hardware[plan->hardware]);
+    const bool offloads = plan->offload != ROOF_OFFLOAD_NONE;
+    const char *const why =
+        offloads ? "" : roof_unexpected_device(text, problem->hardware[plan->hardware]);
     if (why != NULL) {
-        roof_text_printf(out, "  expected:    -, %s", why);
+        roof_text_printf(out, "  expected:    %s%s", offloads ? "" : "-, ", why);
+        if (offloads) {
+            put_unranked(out, plans, problem);
+        }
         roof_text_fold(out, line, 15);
         roof_text_put(out, "\n");
     }
@@ -93,11 +167,18 @@ static void put_bounds(struct roof_text *out, const struct roof_plan *plan,
     put_rates(out, plan);
 }
 
+/* Returns the most sequences that run in the decode copies of a disaggregated plan. */
+static double running_of(const struct roof_plan *plan)
+{
+    const struct roof_plan_prefill *const way = &plan->prefill;
+    const double batch = (double)plan->batch;
+    return fmin(batch, ceil(batch * way->requests / way->served));
+}
+
 /* Writes the utilization of the decode copies if prefill copies are slower. */
 static void put_partly(struct roof_text *out, const struct roof_plan *plan)
 {
-    const struct roof_plan_prefill *const way = &plan->prefill;
-    const double running = ceil((double)plan->batch * way->requests / way->served);
+    const double running = running_of(plan);
     if (running < (double)plan->batch) {
         roof_text_printf(out,
                          "  decode:      at most %.0f of %" PRId64
@@ -180,7 +261,10 @@ static void put_asked(struct roof_text *out, const struct roof_plan *plan,
 /* Returns a note on what else the time per token includes; "": nothing, as with batch 1. */
 static const char *note_of(const struct roof_plan *plan, bool requests)
 {
-    return plan->prefill.copies > 0       ? "; other copies prefill the prompts"
+    const bool apart = plan->prefill.copies > 0;
+    return apart && running_of(plan) < (double)plan->batch
+               ? " at full batch; other copies prefill the prompts"
+           : apart                        ? "; other copies prefill the prompts"
            : requests && plan->batch == 1 ? ""
            : !requests                    ? "; prompts are not counted (--prompt and --generate)"
            : plan->waits                  ? "; most steps also prefill other prompts, which queue"
@@ -227,23 +311,27 @@ static const char *most_drawn(const struct roof_hardware *hardware)
                                                                                 : "power cap";
 }
 
-/* Says that a device has the figures of the source documents, and gives those of the shipping
- * product. */
-static void put_shipped(struct roof_text *out, const struct roof_plan_problem *problem, size_t h)
+/* Writes the energy per token. The product of an upper bound of the power and a lower bound of the
+ * time is neither an upper nor a lower bound. */
+static void put_energy(struct roof_text *out, const struct roof_plan *plan,
+                       const struct roof_plan_problem *problem)
 {
-    const struct roof_hardware *const hardware = problem->hardware[h];
-    const struct roof_hardware *const product =
-        problem->product == NULL ? NULL : problem->product[h];
+    const bool bound = plan->basis == ROOF_PLAN_BOUND;
+    const char *const power = most_drawn(problem->hardware[plan->hardware]);
     const size_t from = out->length;
-    roof_text_printf(out, "  note:        %s has " ROOF_REPORT_DOCUMENTS "; ", hardware->id);
-    if (roof_report_is_other(hardware, product)) {
-        roof_text_put(out, "the shipping product has ");
-        roof_report_published_words(out, hardware, product);
-        roof_text_printf(out, " (-H %s)", hardware->product);
-    } else {
-        roof_text_printf(out, "the shipping product has " ROOF_REPORT_SAME " (-H %s)",
-                         hardware->product);
+    char number[ROOF_QUANTITY_SIZE];
+    if (isnan(plan->joule)) {
+        return;
     }
+    roof_text_printf(out, "  energy:      %s%s J per token of the devices, ",
+                     bound ? "" : "at most ", roof_format_short(number, plan->joule));
+    if (bound) {
+        roof_text_printf(out, "at their %s and the lower bound of the time; more if it is longer",
+                         power);
+    } else {
+        roof_text_printf(out, "if each draws its %s", power);
+    }
+    roof_text_put(out, "; hosts not included");
     roof_text_fold(out, from, 15);
     roof_text_put(out, "\n");
 }
@@ -251,19 +339,54 @@ static void put_shipped(struct roof_text *out, const struct roof_plan_problem *p
 /* The time per token that the note on a missing limit suggests: most people read no faster. */
 #define USUAL_TPOT_MS 30
 
-/* Notes that the time per token has no limit, if the batch was chosen and the time is long. */
-static void put_unlimited(struct roof_text *out, const struct roof_plan *plan,
+/* Returns a limit on the time per token, in whole ms, that one of the plans keeps: the usual one,
+ * or else the least. */
+static double usual_tpot_ms(const struct roof_plans *plans)
+{
+    double least_s = plans->plan[0].tpot_s;
+    for (size_t i = 1; i < plans->count; i++) {
+        const struct roof_plan *const p = &plans->plan[i];
+        least_s = p->basis == plans->plan[0].basis ? fmin(least_s, p->tpot_s) : least_s;
+    }
+    return fmax(USUAL_TPOT_MS, ceil(roof_to_unit(least_s, ROOF_UNIT_MILLISECONDS)));
+}
+
+/* Notes that the time per token has no limit, if the batch was chosen, the time is long, and
+ * another plan has a shorter one. */
+static void put_unlimited(struct roof_text *out, const struct roof_plans *plans,
                           const struct roof_plan_problem *problem)
 {
+    const struct roof_plan *const plan = &plans->plan[0];
+    const double limit_ms = usual_tpot_ms(plans);
     char tpot[ROOF_QUANTITY_SIZE];
     if (problem->largest != ROOF_BATCHES_GIVEN && plan->batch > 1 &&
         problem->objective != ROOF_PLAN_LATENCY && isnan(problem->limit[ROOF_PLAN_LIMIT_TPOT]) &&
-        plan->tpot_s > USUAL_TPOT_MS * 1e-3) {
+        roof_to_unit(plan->tpot_s, ROOF_UNIT_MILLISECONDS) > limit_ms) {
         roof_text_printf(out,
-                         "  note:        no limit on the time per token, so the batch is large "
-                         "(%s); try --max-tpot %dms\n",
+                         "  note:        without a limit, a token takes %s; --max-tpot %.0fms asks "
+                         "for smaller batches\n",
                          roof_format_quantity(tpot, plan->tpot_s, ROOF_UNIT_MILLISECONDS),
-                         USUAL_TPOT_MS);
+                         limit_ms);
+    }
+}
+
+/* Notes that the plan serves more requests than were asked for, and how to ask for fewer: with a
+ * smaller batch in each of its copies. */
+static void put_more(struct roof_text *out, const struct roof_plan *plan,
+                     const struct roof_plan_problem *problem)
+{
+    const double asked = problem->limit[ROOF_PLAN_LIMIT_CONCURRENCY];
+    const double batch = ceil(asked / (double)plan->dp);
+    const bool copies = problem->base.dp > 0; /* their number was given */
+    if (problem->largest != ROOF_BATCHES_GIVEN && (double)plan->batch > batch) {
+        roof_text_printf(out,
+                         "  note:        --concurrency is a minimum; for a plan of %.0f requests: "
+                         "--batch %.0f",
+                         batch * (double)plan->dp, batch);
+        if (!copies) {
+            roof_text_printf(out, " --dp %" PRId64, plan->dp);
+        }
+        roof_text_put(out, "\n");
     }
 }
 
@@ -320,6 +443,48 @@ static void put_unable(struct roof_text *out, const struct roof_plan_problem *pr
     }
 }
 
+/* Says that a published checkpoint has two formats. */
+static void put_experts(struct roof_text *out, const struct roof_plan *plan,
+                        const struct roof_plan_problem *problem)
+{
+    const struct roof_serving *const s = &problem->engines->serving[plan->serving];
+    const char *const experts = roof_plan_experts(problem->model, s);
+    if (*experts != '\0') {
+        roof_text_printf(out, "  note:        %s is the published checkpoint (%s%s)\n", s->id,
+                         roof_format(s->weights)->name, experts);
+    }
+}
+
+/* The most tokens of a prompt that llama.cpp computes in a pass without its option -ub. */
+#define LLAMA_CPP_PASS 512
+
+/* Tells whether llama.cpp runs a plan. */
+static bool runs_llama_cpp(const struct roof_plan *plan, const struct roof_engines *engines)
+{
+    bool runs = false;
+    for (size_t i = 0; i < engines->count; i++) {
+        runs = runs ||
+               ((plan->engines >> i & 1U) != 0 && engines->engine[i].stack == ROOF_STACK_LLAMA_CPP);
+    }
+    return runs;
+}
+
+/* Names the options of llama.cpp that the first token needs if its passes are shorter by default.
+ */
+static void put_passes(struct roof_text *out, const struct roof_plan *plan,
+                       const struct roof_plan_problem *problem)
+{
+    const int64_t chunk = roof_plan_chunk(&problem->base);
+    const bool longer =
+        chunk > LLAMA_CPP_PASS && roof_plan_computed(&problem->base) > LLAMA_CPP_PASS;
+    if (longer && runs_llama_cpp(plan, problem->engines)) {
+        roof_text_printf(out,
+                         "  note:        the first token needs llama.cpp -b %" PRId64
+                         " -ub %" PRId64 "; the default -ub %d takes longer\n",
+                         chunk, chunk, LLAMA_CPP_PASS);
+    }
+}
+
 void roof_plan_put_notes(struct roof_text *out, const struct roof_plan *plan,
                          const struct roof_plan_problem *problem)
 {
@@ -328,13 +493,15 @@ void roof_plan_put_notes(struct roof_text *out, const struct roof_plan *plan,
     struct roof_scenario s;
     struct roof_used used;
     roof_plan_name(&row, plan, 1, problem);
+    put_experts(out, plan, problem);
     put_near(out, plan->ttft_near, "first token");
     put_near(out, plan->near, "step");
     roof_plan_scenario(&s, plan, problem);
     (void)roof_scenario_resolve(&s, problem->model, NULL); /* as in the search */
     roof_used_by_scenario(&used, &s, hardware, plan->basis == ROOF_PLAN_EXPECTED);
-    used.rivals = (double)plan->devices;
+    used.rivals = (double)roof_plan_most_devices(problem);
     roof_plan_put_caveats(out, &used);
+    put_passes(out, plan, problem);
     put_unable(out, problem);
     if (*hardware->architecture == '\0') {
         roof_text_printf(
@@ -343,12 +510,30 @@ void roof_plan_put_notes(struct roof_text *out, const struct roof_plan *plan,
             row.hardware);
     }
     if (hardware->basis == ROOF_BASIS_DOCUMENTS && hardware->product != NULL) {
-        put_shipped(out, problem, plan->hardware);
+        const size_t from = out->length;
+        roof_text_put(out, "  note:        ");
+        roof_report_documents(out, hardware,
+                              problem->product == NULL ? NULL : problem->product[plan->hardware]);
+        roof_text_fold(out, from, 15);
+        roof_text_put(out, "\n");
     }
     if (problem->model->positions > 0 && row.context > problem->model->positions) {
         roof_text_printf(out, "  note:        the model supports contexts up to %" PRId64 "\n",
                          problem->model->positions);
     }
+}
+
+void roof_plan_json_notes(struct roof_text *out, const char *begin, const struct roof_plan *plan,
+                          const struct roof_plan_problem *problem, const struct roof_plans *plans)
+{
+    struct roof_text notes = ROOF_TEXT_INIT;
+    if (plans != NULL) {
+        put_more(&notes, plan, problem);
+        put_unlimited(&notes, plans, problem);
+    }
+    roof_plan_put_notes(&notes, plan, problem);
+    roof_report_note_list(out, begin, &notes);
+    roof_text_free(&notes);
 }
 
 /* Two plans are close if their objectives differ by at most this fraction. A shorter time per token
@@ -364,13 +549,25 @@ static double distance(const struct roof_plan *plan, const struct roof_plan *bes
         roof_plan_score(plan, problem->objective) / roof_plan_score(best, problem->objective) - 1);
 }
 
+/* Tells whether a plan differs from another one by a wider KV cache. */
+static bool has_wider_cache(const struct roof_plan *plan, const struct roof_plan *best,
+                            const struct roof_plan_problem *problem)
+{
+    const struct roof_serving *const s = problem->engines->serving;
+    const enum roof_precision kv[] = {s[plan->serving].kv, s[best->serving].kv};
+    return strcmp(s[plan->serving].id, s[best->serving].id) == 0 &&
+           roof_precision_bits(kv[0]) > roof_precision_bits(kv[1]);
+}
+
 /* Counts the merits of a plan whose objective is close to that of the best plan: less accuracy
- * loss, and much less time per token. */
+ * loss, much less time per token, and the same formats with a wider KV cache. */
 static int merits_of(const struct roof_plan *plan, const struct roof_plan *best,
                      const struct roof_plan_problem *problem)
 {
     const bool close = plan->basis == best->basis && distance(plan, best, problem) <= CLOSE;
-    return !close ? 0 : (plan->loss < best->loss) + (plan->tpot_s <= SHORTER * best->tpot_s);
+    return !close ? 0
+                  : (plan->loss < best->loss) + (plan->tpot_s <= SHORTER * best->tpot_s) +
+                        has_wider_cache(plan, best, problem);
 }
 
 /* Names the plan that nearly equals the best one and has the most merits: "  within 0.3%: rank 3,
@@ -397,6 +594,9 @@ static void put_close(struct roof_text *out, const struct roof_plans *plans,
         if (p->hardware != best->hardware) {
             roof_text_printf(out, " on %s", row.hardware);
         }
+        if (has_wider_cache(p, best, problem)) {
+            roof_text_printf(out, ", KV cache %s", roof_format(row.kv)->name);
+        }
         roof_text_printf(out, ", batch %" PRId64, p->batch);
         if (!isnan(p->tpot_s)) {
             roof_text_printf(out, ", %s per token",
@@ -404,6 +604,23 @@ static void put_close(struct roof_text *out, const struct roof_plans *plans,
         }
         roof_text_printf(out, ", accuracy loss %s\n", roof_accuracy_name(p->loss));
     }
+}
+
+/* Writes the memory that the plan needs: that of each kind of copies. */
+static void put_memory(struct roof_text *out, const struct roof_plan *plan)
+{
+    const struct roof_plan_prefill *const way = &plan->prefill;
+    char most[ROOF_QUANTITY_SIZE];
+    char prefill[ROOF_QUANTITY_SIZE];
+    roof_text_put(out, "  memory:      ");
+    if (way->copies > 0) {
+        roof_text_printf(out, "decode %s, prefill %s",
+                         roof_format_quantity(most, way->decode_bytes, ROOF_UNIT_CAPACITY),
+                         roof_format_quantity(prefill, way->memory_bytes, ROOF_UNIT_CAPACITY));
+    } else {
+        roof_text_put(out, roof_format_quantity(most, plan->memory_bytes, ROOF_UNIT_CAPACITY));
+    }
+    roof_text_printf(out, " on each device; accuracy loss %s\n", roof_accuracy_name(plan->loss));
 }
 
 void roof_plan_put_best(struct roof_text *out, const struct roof_plans *plans,
@@ -422,11 +639,12 @@ void roof_plan_put_best(struct roof_text *out, const struct roof_plans *plans,
     roof_plan_describe_load(out, plan, problem);
     roof_text_put(out, "\n");
     put_close(out, plans, problem);
-    put_unlimited(out, plan, problem);
+    put_more(out, plan, problem);
+    put_unlimited(out, plans, problem);
     roof_text_printf(out, "  engines:     %s\n",
                      *row.engines == '\0' ? ROOF_PLAN_NO_ENGINE : row.engines);
     if (bound) {
-        put_bounds(out, plan, problem, note);
+        put_bounds(out, plans, problem, note);
     } else {
         put_expected(out, plan, note);
     }
@@ -437,15 +655,9 @@ void roof_plan_put_best(struct roof_text *out, const struct roof_plans *plans,
         put_arrivals(out, plan);
     }
     roof_plan_put_assumed(out, problem);
-    roof_text_printf(out, "  memory:      %s on each device; accuracy loss %s\n",
-                     roof_format_quantity(number, plan->memory_bytes, ROOF_UNIT_CAPACITY),
-                     roof_accuracy_name(plan->loss));
+    put_memory(out, plan);
     roof_plan_put_notes(out, plan, problem);
-    if (!isnan(plan->joule)) {
-        roof_text_printf(out, "  energy:      %s%s J per token, if every device draws its %s\n",
-                         bound ? "" : "at most ", roof_format_short(number, plan->joule),
-                         most_drawn(problem->hardware[plan->hardware]));
-    }
+    put_energy(out, plan, problem);
     if (!isnan(plan->cost)) {
         const size_t from = out->length;
         roof_text_printf(out, "  cost:        %s%s per million generated tokens%s",
@@ -456,224 +668,5 @@ void roof_plan_put_best(struct roof_text *out, const struct roof_plans *plans,
                                : "; the ranks do not depend on it (--objective cost)");
         roof_text_fold(out, from, 15);
         roof_text_put(out, "\n");
-    }
-}
-
-/* Writes the name of a model for a command line. */
-static void put_reference(struct roof_text *out, const char *reference, const char *id)
-{
-    roof_text_shell_word(out, reference == NULL ? id : reference);
-}
-
-/* Makes the scenario of an empty command line, with the values that plans write out: nothing is
- * split, and phase and context are given even if they are the defaults. */
-static struct roof_scenario usual_scenario(const struct roof_scenario *s)
-{
-    const bool request = s->generate > 0;
-    struct roof_scenario usual;
-    roof_scenario_init(&usual);
-    usual.common.shape.batch = usual.common.shape.ep = usual.tp = usual.pp = usual.dp = 1;
-    usual.attention_dp = s->moe_ep > 0 ? 1 : s->attention_dp; /* ep implies it */
-    usual.chunk = request ? ROOF_REQUEST_CHUNK : s->chunk;
-    usual.phase = request ? s->phase : -1;
-    usual.acceptance =
-        s->draft_tokens > 0 ? usual.acceptance : s->acceptance; /* irrelevant without drafts */
-    return usual;
-}
-
-/* Writes an input that is a field of a scenario, unless it has the default. */
-static void put_field(struct roof_text *out, const struct roof_input *input,
-                      const struct roof_scenario *s, const struct roof_scenario *usual)
-{
-    char name[ROOF_INPUT_NAME_SIZE];
-    if (input->kind == ROOF_INPUT_NUMBER) {
-        const double value = *(const double *)(const void *)((const char *)s + input->offset);
-        const double other = *(const double *)(const void *)((const char *)usual + input->offset);
-        if (value != other) {
-            roof_text_printf(out, " %s ", roof_input_name(name, input));
-            roof_text_number(out, value);
-        }
-        return;
-    }
-    const int64_t value = roof_input_get(s, input);
-    if (value == roof_input_get(usual, input)) {
-        return;
-    }
-    roof_text_printf(out, " %s", roof_input_name(name, input));
-    if (input->kind != ROOF_INPUT_FLAG) {
-        roof_text_put(out, " ");
-        roof_input_show(out, input, value == input->zero ? 0 : value);
-    }
-}
-
-/* Writes the options for the host. */
-static void put_host(struct roof_text *out, const struct roof_hardware *host)
-{
-    static const struct {
-        enum roof_figure_id figure;
-        const char *option;
-    } given[] = {{ROOF_FIGURE_BANDWIDTH, "host-bandwidth"},
-                 {ROOF_FIGURE_MEMORY_NOMINAL, "host-memory"}};
-    if (strcmp(host->id, ROOF_HOST_ID) != 0) {
-        roof_text_put(out, " --host ");
-        roof_text_shell_word(out, host->reference);
-    }
-    for (size_t i = 0; i < COUNT(given); i++) {
-        const double value = host->figure[given[i].figure].value;
-        if (!isnan(value)) {
-            roof_text_printf(out, " --%s ", given[i].option);
-            roof_text_number(out, value / 1e9);
-        }
-    }
-}
-
-/* Writes all inputs of a scenario that a command takes and that are not defaults: fields of the
- * scenario, and two texts. */
-static void put_inputs(struct roof_text *out, const struct roof_scenario *s,
-                       enum roof_command command)
-{
-    const struct roof_scenario usual = usual_scenario(s);
-    for (size_t id = 0; id < ROOF_INPUT_COUNT; id++) {
-        const struct roof_input *const input = roof_input(id);
-        const bool length = id == ROOF_INPUT_PROMPT || id == ROOF_INPUT_GENERATE;
-        if (command == ROOF_COMMAND_SIMULATE && length) {
-            continue; /* a text in that command, which may be a distribution */
-        }
-        if (input->field && input->of != ROOF_OF_OPERATORS && roof_input_allowed(id, command)) {
-            put_field(out, input, s, &usual);
-        }
-    }
-    if (s->draft_tokens > 0 && (s->drafting != ROOF_DRAFTING_DEFAULT || s->draft != NULL)) {
-        roof_text_put(out, " --draft-model ");
-        if (s->draft != NULL) {
-            put_reference(out, s->draft->reference, s->draft->id);
-        } else {
-            roof_text_put(out, s->drafting == ROOF_DRAFTING_OWN ? "mtp" : "none");
-        }
-    }
-    if (s->offload != ROOF_OFFLOAD_NONE) {
-        put_host(out, s->host);
-    }
-    if (s->host_time_said != NULL) {
-        roof_text_put(out, " --host-time ");
-        roof_text_shell_word(out, s->host_time_said);
-    }
-    for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
-        if (s->weight[w] != ROOF_PRECISION_AUTO) {
-            roof_text_printf(out, " --class %s=%s", roof_weight_name((enum roof_weight)w),
-                             roof_format(s->weight[w])->name);
-        }
-    }
-}
-
-/* Writes the command for a scenario of a plan, without its end of line. */
-static void begin_command(struct roof_text *out, const char *name, enum roof_command command,
-                          const struct roof_plan_row *row, const struct roof_plan_problem *problem,
-                          const struct roof_scenario *s)
-{
-    const struct roof_model *const model = roof_plan_model(problem, row->plan.serving);
-    const char *const hardware = problem->hardware[row->plan.hardware]->reference;
-    roof_text_printf(out, "  roofline %s ", name);
-    put_reference(out, model->reference, model->id);
-    roof_text_put(out, " -H ");
-    roof_text_shell_word(out, hardware);
-    if (row->layout != NULL) {
-        roof_text_put(out, " --layout ");
-        roof_text_shell_word(out, row->layout);
-    }
-    put_inputs(out, s, command);
-}
-
-/* Writes the command that predicts a scenario of a plan. */
-static void put_command(struct roof_text *out, const struct roof_plan_row *row,
-                        const struct roof_plan_problem *problem, const struct roof_scenario *s)
-{
-    begin_command(out, "predict model", ROOF_COMMAND_PREDICT, row, problem, s);
-    roof_text_put(out, "\n");
-}
-
-/* Writes the prefill copies, and their split if it differs. */
-static void put_prefills(struct roof_text *out, const struct roof_plan *plan)
-{
-    const struct roof_split *const s = &plan->prefill.split;
-    roof_text_printf(out, " --prefill-copies %" PRId64, plan->prefill.copies);
-    if (memcmp(s, &plan->split, sizeof *s) == 0) {
-        return;
-    }
-    roof_text_printf(out, " --prefill-split tp=%" PRId64, s->tp);
-    if (s->pp > 1) {
-        roof_text_printf(out, ",pp=%" PRId64, s->pp);
-    }
-    if (s->attention_dp > 1 || s->moe_ep > 1) {
-        roof_text_printf(out, ",attention-dp=%" PRId64 ",moe-tp=%" PRId64 ",moe-ep=%" PRId64,
-                         s->attention_dp, s->moe_tp, s->moe_ep);
-    }
-}
-
-void roof_plan_put_simulation(struct roof_text *out, const struct roof_plan *plan,
-                              const struct roof_plan_problem *problem)
-{
-    struct roof_scenario scenario;
-    struct roof_plan_row row;
-    roof_plan_name(&row, plan, 1, problem);
-    roof_plan_scenario(&scenario, plan, problem);
-    if (plan->basis == ROOF_PLAN_BOUND) {
-        scenario.common.step_scale = 1; /* lower bounds have no scale, and `simulate` refuses one */
-    }
-    begin_command(out, "simulate", ROOF_COMMAND_SIMULATE, &row, problem, &scenario);
-    roof_text_put(out, plan->basis == ROOF_PLAN_BOUND ? " --by ideal" : "");
-    if (plan->prefill.copies > 0) {
-        put_prefills(out, plan);
-    }
-}
-
-/* Writes the predictions for both kinds of copies of a disaggregated plan. */
-static void put_halves(struct roof_text *out, const struct roof_plan *plan,
-                       const struct roof_plan_row *row, const struct roof_plan_problem *problem)
-{
-    struct roof_plan_problem prefill;
-    struct roof_plan_problem decode;
-    struct roof_scenario scenario[2];
-    struct roof_plan half = *plan;
-    roof_plan_halves(&prefill, &decode, problem);
-    half.prefill.copies = 0;
-    half.dp = 1;
-    half.split = plan->prefill.split;
-    half.batch = plan->prefill.batch;
-    roof_plan_scenario(&scenario[0], &half, &prefill);
-    put_command(out, row, &prefill, &scenario[0]);
-    half.split = plan->split;
-    half.batch = plan->batch;
-    roof_plan_scenarios(&scenario[0], &scenario[1], &half, &decode);
-    put_command(out, row, &decode, &scenario[1]);
-    roof_text_put(
-        out, "The memory of a decoding copy at the end of its requests (the plan has that of the "
-             "copy that\nneeds more):\n");
-    decode.base.context = problem->base.prompt + problem->base.generate;
-    roof_plan_scenarios(&scenario[0], &scenario[1], &half, &decode);
-    put_command(out, row, &decode, &scenario[1]);
-}
-
-/* Writes the prediction of the plan, or the two that it combines. */
-void roof_plan_put_commands(struct roof_text *out, const struct roof_plan *plan,
-                            const struct roof_plan_problem *problem)
-{
-    struct roof_scenario scenario[2];
-    struct roof_plan_row row;
-    roof_plan_name(&row, plan, 1, problem);
-    const bool halves = plan->prefill.copies > 0;
-    roof_text_printf(
-        out, "\nReproduce %s(with the same --set and --calibration, if you gave any)%s:\n",
-        halves ? "a copy of each kind " : "",
-        halves ? ".\nThe tokens/s per user of these commands leave out the first token" : "");
-    if (plan->prefill.copies > 0) {
-        put_halves(out, plan, &row, problem);
-    } else if (problem->base.generate > 0) {
-        roof_plan_scenario(&scenario[0], plan, problem);
-        put_command(out, &row, problem, &scenario[0]);
-    } else {
-        roof_plan_scenarios(&scenario[0], &scenario[1], plan, problem);
-        put_command(out, &row, problem, &scenario[0]);
-        put_command(out, &row, problem, &scenario[1]);
     }
 }

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/shell.h"
-#include "predict/pass.h"
 #include "predict/power.h"
 #include "predict/unexpected.h"
+#include "report/model_report.h"
 #include "report/plan_parts.h"
+#include "report/simulation_report.h"
 
 bool roof_plan_any_engine(const struct roof_plan_problem *problem, size_t hardware)
 {
@@ -45,7 +45,7 @@ void roof_plan_put_no_engine(struct roof_text *out, const struct roof_plan_probl
     if (*h->architecture == '\0') {
         roof_text_printf(out, ": its file has no peak for a format that engines run, and no \"%s\"",
                          "architecture");
-    } else if (roof_engines_reach(problem->engines, h)) {
+    } else if (roof_engines_reach(problem->engines, ~0U, h)) {
         roof_text_put(out, ": none of the engines considered runs on it");
     } else {
         put_unreached(out, problem, h);
@@ -85,12 +85,23 @@ static void put_limit(struct roof_text *out, enum roof_plan_limit limit, double 
     }
 }
 
+/* Writes a limit of the question: "p99 1 s". */
+static void put_asked(struct roof_text *out, enum roof_plan_limit limit,
+                      const struct roof_plan_problem *problem)
+{
+    char percent[ROOF_QUANTITY_SIZE];
+    if (problem->percent[limit] > 0) {
+        roof_text_printf(out, "%s ", roof_report_percentile(percent, problem->percent[limit]));
+    }
+    put_limit(out, limit, problem->limit[limit]);
+}
+
 /* Returns the key of the link that is unknown on a device; NULL: none of those that plans may use.
  */
 static const char *unknown_link(const struct roof_plan_problem *problem,
                                 const struct roof_hardware *hardware)
 {
-    const double most = (double)problem->devices[problem->device_counts - 1];
+    const double most = (double)roof_plan_most_devices(problem);
     enum roof_figure_id missing = ROOF_FIGURE_COUNT;
     if (most > 1) {
         missing = roof_hardware_unlinked(hardware, 2);
@@ -121,23 +132,45 @@ static bool name_figure(char out[ROOF_PLAN_REASON_SIZE], const struct roof_plan_
     return false;
 }
 
+const char *roof_plan_experts(const struct roof_model *model, const struct roof_serving *serving)
+{
+    const bool fp8 = serving->quantization != NULL && strcmp(serving->quantization, "fp8") == 0;
+    return model->fp4_experts && fp8 ? ROOF_REPORT_FP4_EXPERTS : "";
+}
+
+/* Finds the combination of formats in which the model itself is published; NULL: there is none. */
+static const struct roof_serving *own_serving(const struct roof_plans *plans,
+                                              const struct roof_plan_problem *problem)
+{
+    const struct roof_engines *const engines = problem->engines;
+    size_t i = 0;
+    while (i < engines->servings &&
+           (plans->model[i] == NULL || !roof_serving_own(&engines->serving[i], problem->model))) {
+        i++;
+    }
+    return i < engines->servings ? &engines->serving[i] : NULL;
+}
+
 const char *roof_plan_reason(char out[ROOF_PLAN_REASON_SIZE], enum roof_plan_rejection reason,
                              const struct roof_plans *plans,
                              const struct roof_plan_problem *problem)
 {
-    const struct roof_engines *const engines = problem->engines;
+    const struct roof_serving *const own =
+        reason == ROOF_REJECTED_WIDER ? own_serving(plans, problem) : NULL;
     const char *published = NULL;
+    const char *experts = "";
     if (reason == ROOF_REJECTED_FIGURE && name_figure(out, problem)) {
         return out;
     }
-    for (size_t i = 0; i < engines->servings && reason == ROOF_REJECTED_WIDER; i++) {
-        if (plans->model[i] != NULL && roof_serving_published(&engines->serving[i])) {
-            published = roof_plan_of_gguf(problem) ? "a GGUF file"
-                                                   : roof_format(engines->serving[i].weights)->name;
-        }
+    if (own != NULL) {
+        const size_t number = (size_t)(own - problem->engines->serving);
+        published = roof_plan_of_gguf(problem)
+                        ? "a GGUF file"
+                        : roof_format(roof_plan_weights(problem, number))->name;
+        experts = roof_plan_experts(problem->model, own);
     }
-    (void)snprintf(out, ROOF_PLAN_REASON_SIZE, published == NULL ? "%s" : "%s (%s)",
-                   roof_plan_rejection_name(reason), published);
+    (void)snprintf(out, ROOF_PLAN_REASON_SIZE, published == NULL ? "%s" : "%s (%s%s)",
+                   roof_plan_rejection_name(reason), published, experts);
     return out;
 }
 
@@ -214,7 +247,7 @@ void roof_plan_put_rejected(struct roof_text *out, const struct roof_plan_answer
             begin_left_out(out, &begun);
             roof_text_printf(out, "  %8zu  %s the limit on %s (", plans->missed[i],
                              all ? "misses" : "of these miss", roof_plan_limit_name(limit));
-            put_limit(out, limit, problem->limit[i]);
+            put_asked(out, limit, problem);
             roof_text_put(out, all ? ")" : ") alone");
             if (is_told(&plans->nearest[i], answer)) {
                 roof_text_put(out, "\n");
@@ -242,7 +275,7 @@ static unsigned engines_left_out(const struct roof_plan_problem *problem)
         const bool chosen = problem->by_measured ? roof_expects_times(device) : problem->by != 0;
         for (size_t i = 0; i < problem->engines->servings && chosen; i++) {
             const bool usable = problem->serving == NULL || problem->serving[i];
-            run |= usable ? roof_engines_run(problem->engines, i, device) : 0;
+            run |= usable ? roof_engines_serve(problem->engines, i, problem->model, device) : 0;
             considered |= usable ? roof_plan_engines(problem, i, h) : 0;
         }
     }
@@ -298,6 +331,30 @@ static void put_engine_limit(struct roof_text *out, const struct roof_plan *plan
         row.engines, plan->batch, plan->batch == 1 ? "" : " or less");
 }
 
+/* Writes the changes with which one request alone keeps the limits of a request rate. Waiting for
+ * other requests is simulated only for plans that keep the limits without it. */
+static void put_alone(struct roof_text *out, const struct roof_plan_shortage *s,
+                      const struct roof_plan_problem *problem)
+{
+    for (size_t i = 0; i < s->changes; i++) {
+        const struct roof_plan_change *const change = &s->change[i];
+        const size_t line = out->length;
+        if (change->limit == ROOF_PLAN_LIMIT_COUNT) {
+            roof_text_printf(out,
+                             "With --%s, one request alone keeps the limits: ", change->option);
+        } else {
+            roof_text_printf(out, "One request alone, without waiting, has a %s of ",
+                             roof_plan_limit_name(change->limit));
+            put_limit(out, change->limit, change->plan.value[change->limit]);
+            roof_text_put(out, " (limit ");
+            put_asked(out, change->limit, problem);
+            roof_text_put(out, "): ");
+        }
+        end_with_plan(out, line, &change->plan, problem);
+    }
+    roof_text_put(out, s->changes == 0 ? "" : "\n");
+}
+
 /* Writes the changes with which a plan keeps all limits. */
 static void put_kept(struct roof_text *out, const struct roof_plan_shortage *s,
                      const struct roof_plan_problem *problem)
@@ -330,6 +387,28 @@ static void put_served(struct roof_text *out, const struct roof_plan_shortage *s
     }
 }
 
+/* Returns the formats of the published checkpoint if the requested ones are not smaller; NULL:
+ * there are none, or that is not so. */
+static const char *published_formats(const struct roof_plan_answer *answer)
+{
+    const bool wider = answer->plans.rejected[ROOF_REJECTED_WIDER] > 0 && answer->formats_named;
+    const struct roof_serving *const own =
+        wider ? own_serving(&answer->plans, &answer->problem) : NULL;
+    return own == NULL ? NULL : own->id;
+}
+
+/* Says that no option helps: only fewer requests, if some fit. Other hints stand for themselves. */
+static void put_no_change(struct roof_text *out, const struct roof_plan_answer *answer)
+{
+    const struct roof_plan_shortage *const s = &answer->shortage;
+    if (s->served > 0) {
+        roof_text_printf(out, "  With --%s %" PRId64 ", there is a plan.\n",
+                         s->each ? "batch" : "concurrency", s->served);
+    } else if (s->host_gb == 0 && published_formats(answer) == NULL) {
+        roof_text_put(out, "  No single change of an option helps.\n");
+    }
+}
+
 /* Writes how many requests fit if these are too few, and which changes of the question would help.
  */
 static void put_changes(struct roof_text *out, const struct roof_plan_answer *answer)
@@ -337,7 +416,7 @@ static void put_changes(struct roof_text *out, const struct roof_plan_answer *an
     const struct roof_plan_problem *const problem = &answer->problem;
     const struct roof_plan_shortage *const s = &answer->shortage;
     if (s->wanted == 0) {
-        put_kept(out, s, problem);
+        (problem->one_copy ? put_alone : put_kept)(out, s, problem);
         return;
     }
     if (s->served == 0 && answer->plans.rejected[ROOF_REJECTED_UNKNOWN] > 0) {
@@ -360,7 +439,10 @@ static void put_changes(struct roof_text *out, const struct roof_plan_answer *an
         }
         end_with_plan(out, line, &s->change[i].plan, problem);
     }
-    roof_text_put(out, s->changes == 0 ? "  No single change of an option helps.\n\n" : "\n");
+    if (s->changes == 0) {
+        put_no_change(out, answer);
+    }
+    roof_text_put(out, "\n");
 }
 
 /* Says how to give the memory or the link of a device if plans need it and it is unknown. */
@@ -385,102 +467,46 @@ static void put_lacking(struct roof_text *out, const struct roof_plan_answer *an
 /* Names the formats of the published checkpoint if the requested ones are not smaller. */
 static void put_published(struct roof_text *out, const struct roof_plan_answer *answer)
 {
-    const struct roof_engines *const engines = answer->problem.engines;
-    if (answer->plans.rejected[ROOF_REJECTED_WIDER] == 0 || !answer->formats_named) {
-        return;
-    }
-    for (size_t i = 0; i < engines->servings; i++) {
-        if (answer->plans.model[i] != NULL && roof_serving_published(&engines->serving[i]) &&
-            roof_serving_suits(&engines->serving[i], answer->problem.model)) {
-            roof_text_printf(out, "The published checkpoint is --formats %s\n",
-                             engines->serving[i].id);
-            return;
-        }
+    const char *const formats = published_formats(answer);
+    if (formats != NULL) {
+        roof_text_printf(out, "The published checkpoint is --formats %s\n", formats);
     }
 }
 
-/* Tells whether plans on one device fail for lack of memory: candidates did not fit, or the model
- * does not in 4 bits, the fewest that engines serve. */
-static bool lacks_memory(const struct roof_plan_answer *answer)
-{
-    const struct roof_plan_problem *const problem = &answer->problem;
-    const struct roof_plan_shortage *const s = &answer->shortage;
-    double room = 0;
-    double parameters = 0;
-    double active = 0;
-    for (size_t h = 0; h < problem->hardware_count; h++) {
-        const struct roof_figure *const figure = problem->hardware[h]->figure;
-        room =
-            fmax(room, figure[ROOF_FIGURE_MEMORY_NOMINAL].value); /* unknown figures do not count */
-        room = fmax(room, figure[ROOF_FIGURE_MEMORY_CAPACITY].value);
-    }
-    return (s->wanted > 0 && s->served == 0 && answer->plans.rejected[ROOF_REJECTED_MEMORY] > 0) ||
-           (roof_model_parameters(&parameters, &active, problem->model, NULL) == ROOF_OK &&
-            parameters / 2 > room && room > 0);
-}
-
-/* Bytes per parameter of weights in about 4 bits, with room for caches. */
-#define HOST_BYTES 0.7
-
-/* Returns the memory (GB, a power of two) of a host that holds a model in about 4 bits. */
-static double host_memory_gb(const struct roof_model *model)
-{
-    double parameters = 0;
-    double active = 0;
-    double gb = 64;
-    (void)roof_model_parameters(&parameters, &active, model, NULL);
-    while (gb * 1e9 < HOST_BYTES * parameters) {
-        gb *= 2;
-    }
-    return gb;
-}
-
-/* Writes the options that offload to a usual host, if the memory of a single device is too small
- * and an engine supports it. Where plans fit but miss a limit, a slower host would not help. */
+/* Writes the options that offload to a usual host, if there is then a plan on one device. */
 static void put_host(struct roof_text *out, const struct roof_plan_answer *answer)
 {
     const struct roof_plan_problem *const problem = &answer->problem;
-    const struct roof_engines *const engines = problem->engines;
-    const struct roof_model *const model = problem->model;
-    const bool alone = problem->devices[0] == 1 && problem->base.offload == ROOF_OFFLOAD_NONE;
-    size_t i = 0;
-    while (i < engines->count && (engines->offload >> i & 1U) == 0) {
-        i++;
-    }
-    if (!alone || !lacks_memory(answer) || i == engines->count ||
-        answer->plans.rejected[ROOF_REJECTED_LIMIT] > 0) {
+    const struct roof_plan_shortage *const s = &answer->shortage;
+    char time[ROOF_QUANTITY_SIZE];
+    if (s->host_gb == 0 || problem->base.offload != ROOF_OFFLOAD_NONE) {
         return;
     }
     roof_text_put(out, "With one device, the host can compute what does not fit. Add these options "
                        "(with the GB/s and\nGB of your host):\n");
     roof_text_printf(out,
-                     "  --engine %s --offload %s:fit --host-bandwidth " ROOF_HOST_USUAL_GB_PER_S
+                     "  %s--engine %s --offload %s:fit --host-bandwidth " ROOF_HOST_USUAL_GB_PER_S
                      " --host-memory %.0f\n",
-                     engines->engine[i].id, model->experts > 0 ? "experts" : "layers",
-                     host_memory_gb(model));
+                     problem->devices[0] == 1 ? "" : "--devices 1 ",
+                     problem->engines->engine[s->host_engine].id,
+                     problem->model->experts > 0 ? "experts" : "layers", s->host_gb);
+    if (isfinite(s->host_tpot_s)) {
+        roof_text_printf(out, "A token then takes %s or more.\n",
+                         roof_format_quantity(time, s->host_tpot_s, ROOF_UNIT_MILLISECONDS));
+    }
 }
 
-/* Notes that the host may have too little memory for what is offloaded, if that is why no plan
- * fits.
- */
+/* Says with how much memory of the host there is a plan, if that of the question is too small. */
 static void put_small_host(struct roof_text *out, const struct roof_plan_answer *answer)
 {
     const struct roof_plan_problem *const problem = &answer->problem;
-    const struct roof_hardware *const host = problem->base.host;
-    if (problem->base.offload == ROOF_OFFLOAD_NONE || host == NULL ||
-        answer->plans.rejected[ROOF_REJECTED_LIMIT] > 0 ||
-        answer->plans.rejected[ROOF_REJECTED_MEMORY] == 0) {
+    char text[ROOF_QUANTITY_SIZE];
+    if (answer->shortage.host_gb == 0 || problem->base.offload == ROOF_OFFLOAD_NONE) {
         return;
     }
-    const double memory = host->figure[ROOF_FIGURE_MEMORY_NOMINAL].value;
-    const double wanted = host_memory_gb(problem->model);
-    if (memory < wanted * 1e9) {
-        char text[ROOF_QUANTITY_SIZE];
-        roof_text_printf(out,
-                         "The host has %s GB; the weights in about 4 bits may need "
-                         "--host-memory %.0f.\n",
-                         roof_format_short(text, memory / 1e9), wanted);
-    }
+    const double memory = problem->base.host->figure[ROOF_FIGURE_MEMORY_NOMINAL].value;
+    roof_text_printf(out, "The host has %s GB; plans fit with --host-memory %.0f.\n",
+                     roof_format_short(text, memory / 1e9), answer->shortage.host_gb);
 }
 
 void roof_plan_put_nothing(struct roof_text *out, const struct roof_plan_answer *answer)
@@ -503,7 +529,7 @@ void roof_plan_put_nothing(struct roof_text *out, const struct roof_plan_answer 
                 roof_text_printf(out, "%s%s ", separator, roof_plan_limit_name(limit));
                 put_limit(out, limit, plans->closest.value[i]);
                 roof_text_put(out, " for ");
-                put_limit(out, limit, problem->limit[i]);
+                put_asked(out, limit, problem);
                 separator = ",\n       ";
             }
         }

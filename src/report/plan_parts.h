@@ -25,6 +25,12 @@ void roof_plan_put_best(struct roof_text *out, const struct roof_plans *plans,
 void roof_plan_put_notes(struct roof_text *out, const struct roof_plan *plan,
                          const struct roof_plan_problem *problem);
 
+/* Writes the same notes, after `begin`, as an array of JSON; nothing if there are none. For the
+ * best of `plans` (NULL: the batch was not chosen) it includes the one on a time per token without
+ * a limit. */
+void roof_plan_json_notes(struct roof_text *out, const char *begin, const struct roof_plan *plan,
+                          const struct roof_plan_problem *problem, const struct roof_plans *plans);
+
 /* Writes the prediction of the plan, or without prompts the two of them. */
 void roof_plan_put_commands(struct roof_text *out, const struct roof_plan *plan,
                             const struct roof_plan_problem *problem);
@@ -35,13 +41,15 @@ void roof_plan_put_prompts_json(struct roof_text *out, const struct roof_plan_pr
 /* Says what the times assume about drafts, images and a prefix cache, if the question has them. */
 void roof_plan_put_assumed(struct roof_text *out, const struct roof_plan_problem *problem);
 
-/* Writes the command that simulates an aggregated plan, without its load (arrivals, lengths and
- * limits) and end of line. */
+/* Writes the command that simulates a plan with the scheduler of an engine (NULL: a generic one),
+ * without its load (arrivals, lengths and limits) and end of line. */
 void roof_plan_put_simulation(struct roof_text *out, const struct roof_plan *plan,
-                              const struct roof_plan_problem *problem);
+                              const struct roof_plan_problem *problem,
+                              const struct roof_engine *engine);
 
 /* Writes the plan that the best one is compared with, and its gains over that plan. */
-void roof_plan_put_why(struct roof_text *out, const struct roof_plan_speedup *speedup);
+void roof_plan_put_why(struct roof_text *out, const struct roof_plan_speedup *speedup,
+                       const struct roof_plan_problem *problem);
 
 /* Writes the best plan on each of several devices. */
 void roof_plan_put_devices(struct roof_text *out, const struct roof_plans *plans,
@@ -68,6 +76,9 @@ void roof_plan_put_no_engine(struct roof_text *out, const struct roof_plan_probl
 /* Tells whether any allowed engine runs any format on a device. */
 bool roof_plan_any_engine(const struct roof_plan_problem *problem, size_t hardware);
 
+/* Returns what follows the format of a checkpoint in a text: the format of its routed experts, if
+ * that is another one. */
+const char *roof_plan_experts(const struct roof_model *model, const struct roof_serving *serving);
 /* Returns, in `out`, why candidates are rejected. If the reason is the published checkpoint, its
  * format is named: "not smaller than the published checkpoint (fp8_block128)". An unknown link is
  * named by its key. */

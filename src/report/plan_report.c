@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/json.h"
+#include "report/caveat_report.h"
 #include "report/markdown.h"
 #include "report/plan_parts.h"
 #include "report/published_report.h"
@@ -81,6 +82,29 @@ static void put_better(struct roof_text *out, const struct roof_plans *plans,
     }
 }
 
+/* Shows the best plan of the first device in the formats of another device's plan, so that both are
+ * compared in the same formats. */
+static void put_same_formats(struct roof_text *out, const struct roof_plans *plans,
+                             const struct roof_plan *other, const struct roof_plan_problem *problem)
+{
+    const struct roof_plan *const best = &plans->plan[0];
+    struct roof_plan_row wanted;
+    struct roof_plan_row row;
+    roof_plan_name(&wanted, other, 0, problem);
+    for (size_t i = 0; i < plans->count; i++) {
+        const struct roof_plan *const p = &plans->plan[i];
+        if (p->basis == best->basis && p->hardware == best->hardware) {
+            roof_plan_name(&row, p, 0, problem);
+            if (strcmp(row.formats, wanted.formats) == 0 && row.kv == wanted.kv) {
+                if (i > 0) { /* otherwise both have the formats of the best plan */
+                    put_against(out, "  same formats", p, best, problem);
+                }
+                return;
+            }
+        }
+    }
+}
+
 /* Writes the cost of less accuracy loss, or less waiting: the best plans that have it. */
 static void put_alternatives(struct roof_text *out, const struct roof_plans *plans,
                              const struct roof_plan_problem *problem)
@@ -127,6 +151,7 @@ static void put_alternatives(struct roof_text *out, const struct roof_plans *pla
                              problem->hardware[h]->id, i + 1);
         } else if (h != best->hardware) {
             put_against(out, problem->hardware[h]->id, &plans->plan[i], best, problem);
+            put_same_formats(out, plans, &plans->plan[i], problem);
         }
     }
 }
@@ -175,7 +200,7 @@ void roof_plan_report_text(struct roof_text *out, const struct roof_plan_answer 
     } else {
         roof_plan_put_best(out, plans, &answer->asked, problem);
         if (answer->explained) {
-            roof_plan_put_why(out, &answer->speedup);
+            roof_plan_put_why(out, &answer->speedup, problem);
         }
         roof_plan_put_devices(out, plans, problem, kept);
         put_alternatives(out, plans, problem);
@@ -183,6 +208,7 @@ void roof_plan_report_text(struct roof_text *out, const struct roof_plan_answer 
         roof_plan_put_tables(out, plans, problem, top, kept);
     }
     roof_plan_put_rejected(out, answer);
+    roof_plan_put_collectives(out, problem, plans->count > 0 ? &plans->plan[0] : NULL);
     if (plans->count > 0) {
         roof_plan_put_commands(out, &plans->plan[0], problem);
         roof_report_accuracy_classes(out);
@@ -253,12 +279,12 @@ static void put_request(struct roof_text *out, const struct roof_plan_problem *p
     roof_text_put(out, "{\"model\": ");
     roof_json_quote(out, problem->model->id);
     if (s->generate > 0) {
-        roof_text_printf(
-            out, ", \"prompt\": %" PRId64 ", \"generate\": %" PRId64 ", \"chunk\": %" PRId64,
-            s->prompt, s->generate, s->chunk);
+        roof_text_printf(out, ", \"prompt\": %" PRId64 ", \"generate\": %" PRId64, s->prompt,
+                         s->generate);
     } else {
         roof_text_printf(out, ", \"context\": %" PRId64, s->context);
     }
+    roof_text_printf(out, ", \"chunk\": %" PRId64, roof_plan_chunk(s));
     roof_text_put(out, ", \"reserve\": ");
     roof_text_number(out, s->reserve);
     put_shape(out, problem);
@@ -326,6 +352,16 @@ static void put_shortage(struct roof_text *out, const struct roof_plan_shortage 
     }
 }
 
+/* Writes a plan as a member, if there is one. */
+static void put_other(struct roof_text *out, const char *key, const struct roof_plan *plan,
+                      const struct roof_plan_problem *problem)
+{
+    if (plan->batch > 0) {
+        roof_text_printf(out, ",\n  \"%s\": ", key);
+        put_object(out, plan, 0, problem);
+    }
+}
+
 void roof_plan_report_json(struct roof_text *out, const struct roof_plan_answer *answer, size_t top)
 {
     const struct roof_plans *const plans = &answer->plans;
@@ -369,13 +405,10 @@ void roof_plan_report_json(struct roof_text *out, const struct roof_plan_answer 
         put_object(out, &plans->closest, 0, problem);
     }
     put_shortage(out, &answer->shortage, problem);
-    if (answer->asked.batch > 0) {
-        roof_text_put(out, ",\n  \"asked\": ");
-        put_object(out, &answer->asked, 0, problem);
-    }
-    if (plans->beyond.batch > 0) {
-        roof_text_put(out, ",\n  \"beyond\": ");
-        put_object(out, &plans->beyond, 0, problem);
+    put_other(out, "asked", &answer->asked, problem);
+    put_other(out, "beyond", &plans->beyond, problem);
+    if (plans->count > 0) {
+        roof_plan_json_notes(out, ",\n  ", &plans->plan[0], problem, plans);
     }
     if (answer->explained) {
         roof_text_put(out, ",\n  \"why\": {");
@@ -389,9 +422,18 @@ void roof_plan_report_markdown(struct roof_text *out, const struct roof_plan_ans
                                size_t top, const struct roof_kept_columns *kept)
 {
     struct roof_text report = ROOF_TEXT_INIT;
+    struct roof_text best = ROOF_TEXT_INIT;
     roof_text_put(out, "# Ways to serve ");
     roof_text_markdown(out, answer->problem.model->id);
     roof_text_put(out, "\n");
+    if (answer->plans.count > 0) {
+        roof_plan_describe(&best, &answer->plans.plan[0], &answer->problem);
+        roof_text_put(out, "\n**Use ");
+        roof_text_markdown(out, best.failed ? "" : best.data);
+        roof_text_put(out, ".**\n");
+    }
+    out->failed |= best.failed;
+    roof_text_free(&best);
     roof_plan_put_markdown(out, &answer->plans, &answer->problem, top, kept);
     roof_plan_report_text(&report, answer, top, kept);
     roof_markdown_put_report(

@@ -218,6 +218,9 @@ static void put_rows_as(struct roof_text *out, enum roof_output output, struct r
     if (!kept->all) {
         hide_common(&table, common);
     }
+    if (problem->objective == ROOF_PLAN_ENERGY) {
+        roof_table_append(&table, ROOF_TABLE_PLANS, "tdp_joule_per_token", "J/token");
+    }
     roof_table_narrow(&table, kept, NULL);
     roof_table_begin(&table, out);
     for (size_t i = 0; next_row(&i, &rows);) {

@@ -47,8 +47,8 @@ static void put_phase(struct roof_text *out, const char *label, const struct roo
     roof_text_put(out, "\n");
     if (fabs(step_s[1] - gain->to_s) > ENGINE_LEAST * gain->to_s) {
         roof_text_printf(out,
-                         "                  %s -> %s ms with host time of the engine and kernels "
-                         "that start early\n",
+                         "                  %s -> %s ms in the engine: plus host time, less the "
+                         "overlap of kernels\n",
                          roof_time_text(from, step_s[0], &look),
                          roof_time_text(to, step_s[1], &look));
     }
@@ -57,6 +57,39 @@ static void put_phase(struct roof_text *out, const char *label, const struct roo
 static bool is_bound(const struct roof_plan_speedup *speedup)
 {
     return speedup->to.basis == ROOF_PLAN_BOUND;
+}
+
+/* Writes what the time to first token has beside the prefill of a prompt that is alone: the host
+ * time of the request, and the sequences that decode in the same steps. A plan with prefill copies
+ * has a line of its own. */
+static void put_first(struct roof_text *out, const struct roof_plan_speedup *speedup,
+                      const struct roof_plan_problem *problem)
+{
+    const struct roof_plan *const plan = &speedup->to;
+    const double prefill_s = speedup->prefill_step_s[1];
+    const double host_s = roof_plan_host_s(plan, problem);
+    const double more_s = plan->ttft_s - prefill_s - host_s;
+    const size_t from = out->length;
+    char ttft[ROOF_QUANTITY_SIZE];
+    char prefill[ROOF_QUANTITY_SIZE];
+    char host[ROOF_QUANTITY_SIZE];
+    char more[ROOF_QUANTITY_SIZE];
+    if (plan->prefill.copies > 0 || problem->base.generate == 0 ||
+        !(more_s > ENGINE_LEAST * plan->ttft_s)) {
+        return;
+    }
+    roof_text_printf(out, "  first token     %s: prefill %s",
+                     roof_format_quantity(ttft, plan->ttft_s, ROOF_UNIT_MILLISECONDS),
+                     roof_format_quantity(prefill, prefill_s, ROOF_UNIT_MILLISECONDS));
+    if (host_s > 0) {
+        roof_text_printf(out, ", host %s",
+                         roof_format_quantity(host, host_s, ROOF_UNIT_MILLISECONDS));
+    }
+    roof_text_printf(out, ", and %s because its steps also decode for other requests%s",
+                     roof_format_quantity(more, more_s, ROOF_UNIT_MILLISECONDS),
+                     plan->waits ? ", and prompts queue" : "");
+    roof_text_fold(out, from, 18);
+    roof_text_put(out, "\n");
 }
 
 /* Returns the gain of an operator, or the total, in the times that rank the plan. */
@@ -151,7 +184,8 @@ static void put_operators(struct roof_text *out, const struct roof_plan_speedup 
     }
 }
 
-void roof_plan_put_why(struct roof_text *out, const struct roof_plan_speedup *speedup)
+void roof_plan_put_why(struct roof_text *out, const struct roof_plan_speedup *speedup,
+                       const struct roof_plan_problem *problem)
 {
     static const double unknown[] = {ROOF_UNKNOWN, ROOF_UNKNOWN};
     roof_text_printf(out, "\nWhy %s: compared with %s\nat the same split and batch%s\n",
@@ -161,6 +195,9 @@ void roof_plan_put_why(struct roof_text *out, const struct roof_plan_speedup *sp
     const bool known = !pass && !is_bound(speedup);
     put_phase(out, "one prefill", gain_of(&speedup->prefill.total, speedup),
               known ? speedup->prefill_step_s : unknown);
+    if (known) {
+        put_first(out, speedup, problem);
+    }
     put_phase(out, pass ? "one decode pass" : "one decode step",
               gain_of(&speedup->decode.total, speedup), known ? speedup->decode_step_s : unknown);
     put_operators(out, speedup);

@@ -31,7 +31,7 @@ static struct published published_of(const struct roof_hardware *hardware,
     return out;
 }
 
-/* Adds the peak of a format if the shipping product differs. */
+/* Adds the peak of a format if the GPU that is sold differs. */
 static void add_peak(struct published *out, const struct roof_hardware *hardware,
                      const struct roof_hardware *product, enum roof_precision wanted)
 {
@@ -121,21 +121,30 @@ static void put_words(struct roof_text *out, const struct published *published)
     }
 }
 
-/* Writes the note on a device with other published figures. It names those that the work uses, or
- * else all figures of memory and matrix units. */
-static void put_note(struct roof_text *out, const struct roof_hardware *hardware,
-                     const struct roof_hardware *product, const struct published *used)
+/* Says which figures a device has, and which ones the GPU that is sold has (the device itself: the
+ * same): those that the work uses, or else all figures of memory and matrix units. */
+static void put_documents(struct roof_text *out, const struct roof_hardware *hardware,
+                          const struct roof_hardware *product, const struct published *used)
 {
     const struct published all = of_device(hardware, product);
     const struct published *const published = is_none(used) ? &all : used;
-    roof_text_put(out, "\n");
-    const size_t from = out->length;
-    roof_text_printf(out, "Note: %s has " ROOF_REPORT_DOCUMENTS "; the shipping product has ",
+    roof_text_printf(out, "%s has " ROOF_REPORT_DOCUMENTS "; the GPU that is sold has ",
                      hardware->id);
     put_words(out, published);
     roof_text_put(out, is_none(published) ? ROOF_REPORT_SAME " (-H " : " (-H ");
-    roof_text_shell_word(out, product->reference);
-    roof_text_put(out, ").\n");
+    roof_text_shell_word(out, product == hardware ? hardware->product : product->reference);
+    roof_text_put(out, ")");
+}
+
+/* Writes the note on a device with other published figures. */
+static void put_note(struct roof_text *out, const struct roof_hardware *hardware,
+                     const struct roof_hardware *product, const struct published *used)
+{
+    roof_text_put(out, "\n");
+    const size_t from = out->length;
+    roof_text_put(out, "Note: ");
+    put_documents(out, hardware, product, used);
+    roof_text_put(out, ".\n");
     roof_text_fold(out, from, 0);
 }
 
@@ -199,10 +208,11 @@ void roof_report_fastest(struct roof_text *out, const struct roof_model_predicti
     }
     roof_text_put(out, "\n");
     const size_t from = out->length;
-    roof_text_printf(out,
-                     "Note: the expected time uses the fastest measured kernels of any engine%s. "
-                     "For one engine:",
-                     s->host_time_said == NULL ? " and includes no host time" : "");
+    roof_text_printf(
+        out,
+        "Note: the expected time adds up the fastest measured kernels of all engines%s. "
+        "One engine can take more or less time:",
+        s->host_time_said == NULL ? ", without host time or overlap" : "");
     const char *before = " --stack ";
     for (int stack = 0; stacks != 0; stacks &= ~(1U << stack++)) {
         if ((stacks >> stack & 1U) != 0) {
@@ -226,11 +236,12 @@ void roof_report_device_basis(struct roof_text *out, const struct roof_used *use
     }
 }
 
-void roof_report_published_words(struct roof_text *out, const struct roof_hardware *hardware,
-                                 const struct roof_hardware *product)
+void roof_report_documents(struct roof_text *out, const struct roof_hardware *hardware,
+                           const struct roof_hardware *product)
 {
-    const struct published published = of_device_fp16(hardware, product);
-    put_words(out, &published);
+    const struct roof_hardware *const sold = product == NULL ? hardware : product;
+    const struct published published = of_device_fp16(hardware, sold);
+    put_documents(out, hardware, sold, &published);
 }
 
 /* --- for programs -------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "base/json.h"
 #include "base/shell.h"
+#include "report/caveat_report.h"
 #include "report/markdown.h"
 #include "report/plan_parts.h"
 #include "report/rate_trace_report.h"
@@ -52,7 +53,9 @@ static void put_latencies(struct roof_text *out, const struct roof_simulation *s
                 out, "%s%s of %s %s (limit %s", separator,
                 roof_report_percentile(percent, limit[i].percent),
                 roof_report_latency((enum roof_latency)i),
-                roof_format_quantity(time, s->latency[i].limited_s, ROOF_UNIT_MILLISECONDS),
+                isinf(s->latency[i].limited_s)
+                    ? "unbounded"
+                    : roof_format_quantity(time, s->latency[i].limited_s, ROOF_UNIT_MILLISECONDS),
                 roof_format_quantity(most, limit[i].time_s, ROOF_UNIT_MILLISECONDS));
             roof_report_unsure(out, "; ", "", &s->latency[i], &limit[i]);
             roof_text_put(out, ")");
@@ -60,6 +63,10 @@ static void put_latencies(struct roof_text *out, const struct roof_simulation *s
         }
     }
     roof_text_put(out, *separator == '\0' ? "no limits are set" : "");
+    if (s->rejected > 0) {
+        roof_text_printf(out, "%srequests larger than the KV cache of a copy are turned away",
+                         between);
+    }
     roof_text_put(out, s->saturated ? "; saturated: the queue grows without end\n" : "\n");
 }
 
@@ -73,21 +80,115 @@ void roof_rate_report_remark(struct roof_text *out, const struct roof_rate_answe
     out->length -= out->failed ? 0 : 1; /* the newline */
 }
 
-static void put_greatest(struct roof_text *out, const struct roof_rate_plan *way)
+/* Writes what two best plans need by the objective: "8 devices instead of 10". */
+static void put_needs(struct roof_text *out, const struct roof_rate_problem *problem, double better,
+                      double own)
+{
+    static const struct {
+        const char *constant;
+        const char *over_time;
+    } units[] = {[ROOF_PLAN_THROUGHPUT] = {" devices", " device-hours"},
+                 [ROOF_PLAN_COST] = {" per hour", ""},
+                 [ROOF_PLAN_ENERGY] = {" W", " Wh"}};
+    const enum roof_plan_objective objective = problem->answer->problem.objective;
+    const bool timed = problem->weight != NULL;
+    const double unit = timed ? 3600 : 1;
+    char number[2][ROOF_QUANTITY_SIZE];
+    roof_text_printf(out, "%s%s%s instead of %s", objective == ROOF_PLAN_COST ? "cost " : "",
+                     roof_format_short(number[0], better / unit),
+                     timed ? units[objective].over_time : units[objective].constant,
+                     roof_format_short(number[1], own / unit));
+}
+
+bool roof_rate_report_gain(struct roof_text *out, const struct roof_rate_answer *answer,
+                           const struct roof_rate_plans *other)
+{
+    const struct roof_rate_problem *const problem = answer->problem;
+    const struct roof_rate_plan *const best = &other->way[0];
+    const struct roof_rate_plan *const way = &answer->found->way[0];
+    const double better = roof_rate_need(other, problem);
+    const double own = roof_rate_need(answer->found, problem);
+    const bool timed = problem->weight != NULL && best->plan.basis == way->plan.basis;
+    char rate[2][ROOF_QUANTITY_SIZE];
+    if (timed ? !(better < own) : !roof_rate_is_better(best, way, &problem->answer->problem)) {
+        return false;
+    }
+    if (best->plan.basis != way->plan.basis) {
+        roof_text_put(out, "its times are expected ones, not lower bounds");
+    } else if (better < own) {
+        put_needs(out, problem, better, own);
+    } else if (isnan(own) && !isnan(better)) {
+        roof_text_put(out, "its price is known");
+    } else if (best->max_rate > way->max_rate) {
+        roof_text_printf(out, "up to %s requests/s instead of %s",
+                         roof_format_short(rate[0], best->max_rate),
+                         roof_format_short(rate[1], way->max_rate));
+    } else {
+        roof_text_put(out, "it keeps the limits with larger margins");
+    }
+    return true;
+}
+
+/* Tells whether copies that keep the limits at a rate may miss one with other requests. */
+static bool is_uncertain(const struct roof_rate_plan *way,
+                         const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
+{
+    bool unsure = roof_rate_falls_short(way) || way->rate > way->max_rate_low;
+    for (int i = 0; i < ROOF_LATENCY_COUNT && isnan(way->max_rate_low); i++) {
+        unsure = unsure || roof_report_is_unsure(&way->at.latency[i], &limit[i]);
+    }
+    return unsure;
+}
+
+static void put_greatest(struct roof_text *out, const struct roof_rate_plan *way,
+                         const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
 {
     char rate[ROOF_QUANTITY_SIZE];
     char range[ROOF_RANGE_SIZE];
+    const size_t line = out->length;
     roof_text_printf(out, "  greatest:    %s requests/s", roof_format_short(rate, way->max_rate));
     if (!isnan(way->max_rate_low)) {
         roof_text_printf(
             out, " (95%% interval: %s)",
             roof_format_range(range, way->max_rate_low, way->max_rate_high, ROOF_UNIT_NONE));
+    } else {
+        roof_text_printf(out, " (no 95%% interval: %s)", roof_report_no_interval(way->no_interval));
     }
     const double more = way->max_rate / way->rate - 1;
     if (more >= ROOM_LEAST) {
         roof_text_printf(out, "; room for %.0f%% more", 100 * more);
     }
-    roof_text_put(out, way->rate > way->max_rate_low ? "; the rate is uncertain\n" : "\n");
+    roof_text_put(out, is_uncertain(way, limit) ? "; the rate is uncertain" : "");
+    roof_text_fold(out, line, 15);
+    roof_text_put(out, "\n");
+}
+
+/* Says whose scheduler was simulated. */
+static void put_scheduler(struct roof_text *out, const struct roof_rate_plan *way)
+{
+    roof_text_printf(out, "  scheduler:   %s; ",
+                     way->engine == NULL ? "a generic one" : way->engine->name);
+    if (way->chunk == ROOF_BUDGET_WHOLE) {
+        roof_text_put(out, "whole prompts");
+    } else {
+        roof_text_printf(out, "%" PRId64 " tokens in a step", way->chunk);
+    }
+    roof_text_printf(out, ", at most %" PRId64 " sequences\n", way->sequences);
+}
+
+/* Says by how much the expected times may be too short. */
+static void put_headroom(struct roof_text *out, const struct roof_rate_plan *way)
+{
+    if (isnan(way->headroom)) {
+        return;
+    }
+    roof_text_put(out, "  headroom:    ");
+    if (way->headroom > 0) {
+        roof_text_printf(out, "kernels may take %s%.0f%% longer before a limit is missed\n",
+                         way->headroom < ROOF_RATE_HEADROOM_MAX ? "" : "at least ", way->headroom);
+    } else {
+        roof_text_put(out, "none: kernels that take 1% longer miss a limit\n");
+    }
 }
 
 static void put_best(struct roof_text *out, const struct roof_rate_answer *a)
@@ -95,7 +196,7 @@ static void put_best(struct roof_text *out, const struct roof_rate_answer *a)
     const struct roof_rate_plan *const way = &a->found->way[0];
     const struct roof_plan_problem *const problem = &a->problem->answer->problem;
     const struct roof_latency_limit *const limit = a->problem->load->limit;
-    const char *const bottleneck = roof_simulation_bottleneck(&way->at);
+    const char *const bottleneck = roof_simulation_bottleneck(&way->at, false, false);
     struct roof_plan_row row;
     char number[ROOF_QUANTITY_SIZE];
     roof_plan_name(&row, &way->plan, 1, problem);
@@ -111,16 +212,20 @@ static void put_best(struct roof_text *out, const struct roof_rate_answer *a)
     if (way->plan.dp > 1 || way->plan.prefill.copies > 1) {
         roof_text_printf(out, "  router:      %s\n", roof_router_names[a->problem->load->router]);
     }
-    if (way->chunk != a->problem->load->limits.budget) {
-        roof_text_printf(out, "  chunk:       %" PRId64 " tokens of prompts in a step\n",
-                         way->chunk);
-    }
+    put_scheduler(out, way);
     if (bottleneck != NULL) {
         roof_text_printf(out, "  bottleneck:  %s\n", bottleneck);
     }
     if (!isnan(way->max_rate)) {
-        put_greatest(out, way);
+        put_greatest(out, way, limit);
+    } else if (way->open) {
+        roof_text_printf(
+            out,
+            "  greatest:    unknown, because the requests are too few (try --requests %" PRIu64
+            ")\n",
+            way->wanted);
     }
+    put_headroom(out, way);
     if (way->plan.dp > 1 && way->fewer.steps > 0) {
         const size_t from = out->length;
         roof_text_printf(out, "  %" PRId64 " cop%s:", way->plan.dp - 1,
@@ -130,6 +235,12 @@ static void put_best(struct roof_text *out, const struct roof_rate_answer *a)
     }
     roof_text_printf(out, "  accuracy:    loss %s\n", roof_accuracy_name(way->plan.loss));
     roof_plan_put_notes(out, &way->plan, problem);
+    if (problem->objective == ROOF_PLAN_ENERGY && !isnan(way->joule)) {
+        roof_text_printf(out, "  energy:      at most %s J per token at the devices' TDP, ",
+                         roof_format_short(number, way->joule));
+        roof_text_printf(out, "%s W together; hosts not included\n",
+                         roof_format_short(number, way->plan.watt));
+    }
     if (!isnan(way->cost)) {
         roof_text_printf(out, "  cost:        %s per hour", roof_format_short(number, way->price));
         roof_text_printf(out, ", %s per million generated tokens, their prompts included\n",
@@ -155,6 +266,7 @@ struct common {
     bool bounds;    /* some rows have lower bounds only */
     bool apart;     /* experts have another split than attention */
     bool halves;    /* some copies prefill, and others decode */
+    bool caches;    /* rows differ by the format of the KV cache */
     size_t copies;
     size_t hardware;
     size_t formats; /* widths of the longest names */
@@ -169,6 +281,7 @@ static size_t longer(size_t width, const char *text)
 static struct common common_of(const struct roof_rate_answer *a)
 {
     struct common c = {.one_device = true};
+    enum roof_precision kv = ROOF_PRECISION_AUTO;
     for (size_t i = 0; i < a->found->count; i++) {
         const struct roof_rate_plan *const way = &a->found->way[i];
         struct roof_plan_row row;
@@ -179,11 +292,31 @@ static struct common common_of(const struct roof_rate_answer *a)
         c.priced = c.priced || !isnan(way->price);
         c.apart = c.apart || way->plan.split.attention_dp > 1 || way->plan.split.moe_ep > 1;
         c.halves = c.halves || way->plan.prefill.copies > 0;
+        c.caches = c.caches || (i > 0 && row.kv != kv);
+        kv = row.kv;
         c.copies = longer(c.copies, row.copies);
         c.hardware = longer(c.hardware, row.hardware);
         c.formats = longer(c.formats, row.formats);
     }
     return c;
+}
+
+/* Makes room for the format of the KV cache if rows differ by it: copies have their devices, and
+ * groups of attention tell most splits of experts apart. */
+static void show_caches(struct roof_table *table, const struct common *c)
+{
+    const struct {
+        const char *key;
+        bool spare;
+    } columns[] = {{"cost_per_million_tokens", true},
+                   {"e2e_ms_p99", true},
+                   {"devices", c->halves},
+                   {"moe_ep", true}};
+    for (size_t i = 0; i < COUNT(columns) && c->caches && table->output == ROOF_OUTPUT_TEXT; i++) {
+        if (columns[i].spare && roof_table_width(table) > ROOF_PAGE_WIDTH) {
+            roof_table_hide(table, columns[i].key);
+        }
+    }
 }
 
 /* Removes redundant columns. */
@@ -210,22 +343,43 @@ static void hide_columns(struct roof_table *table, const struct roof_rate_answer
             roof_table_hide(table, columns[i].key);
         }
     }
+    if (a->problem->answer->problem.objective == ROOF_PLAN_ENERGY) {
+        roof_table_append(table, ROOF_TABLE_RATES, "tdp_w", "TDP W");
+        roof_table_append(table, ROOF_TABLE_RATES, "tdp_joule_per_token", "J/token");
+    }
     fit_column(table, "hardware", c.hardware);
     fit_column(table, "copies", c.copies > strlen("copies") ? c.copies : strlen("copies"));
     fit_column(table, "formats", c.formats);
+    show_caches(table, &c);
+}
+
+static void put_row(struct roof_text *out, struct roof_table *table,
+                    const struct roof_rate_answer *a, size_t number)
+{
+    struct roof_rate_row row = {.way = &a->found->way[number]};
+    roof_plan_name(&row.row, &row.way->plan, (int)number + 1, &a->problem->answer->problem);
+    roof_table_rate(table, out, &row);
 }
 
 void roof_rate_report_rows(struct roof_text *out, struct roof_table *table,
                            const struct roof_rate_answer *answer, size_t top)
 {
-    const struct roof_plan_problem *const problem = &answer->problem->answer->problem;
     roof_table_begin(table, out);
     for (size_t i = 0; i < answer->found->count && i < top; i++) {
-        struct roof_rate_row row = {.way = &answer->found->way[i]};
-        roof_plan_name(&row.row, &row.way->plan, (int)i + 1, problem);
-        roof_table_rate(table, out, &row);
+        put_row(out, table, answer, i);
     }
     roof_table_end(table, out);
+}
+
+/* Returns true if a table for people has a plan: it is among the best, or the best of its device,
+ * so that no device is missing. */
+static bool is_shown(const struct roof_rate_plans *found, size_t number, size_t top)
+{
+    size_t first = 0;
+    while (found->way[first].plan.hardware != found->way[number].plan.hardware) {
+        first++;
+    }
+    return number < top || number == first;
 }
 
 static void put_table(struct roof_text *out, enum roof_output output,
@@ -238,7 +392,13 @@ static void put_table(struct roof_text *out, enum roof_output output,
         hide_columns(&table, a);
     }
     roof_table_narrow(&table, a->kept, NULL);
-    roof_rate_report_rows(out, &table, a, top);
+    roof_table_begin(&table, out);
+    for (size_t i = 0; i < a->found->count; i++) {
+        if (is_shown(a->found, i, top)) {
+            put_row(out, &table, a, i);
+        }
+    }
+    roof_table_end(&table, out);
 }
 
 /* Tells whether a device has a plan before the simulations. */
@@ -271,7 +431,7 @@ static void put_miss(struct roof_text *out, const struct roof_rate_answer *a, si
                          miss->unlinked, key);
     } else if (miss->tried == 0 && has_candidate(a, hardware)) {
         roof_text_printf(out, ": not simulated; %zu plans on other devices ranked higher",
-                         a->found->tried);
+                         a->found->simulated);
     } else if (miss->tried == 0) {
         roof_plan_put_no_engine(out, problem, hardware);
         roof_text_put(out, roof_plan_any_engine(problem, hardware)
@@ -317,15 +477,20 @@ static void put_legend(struct roof_text *out, const struct roof_rate_answer *a, 
     const struct roof_rate_plan *halves = NULL;
     size_t shown = 0;
     size_t searched = 0;
-    bool open = false;
-    for (size_t i = 0; i < a->found->count && i < top; i++) {
+    uint64_t wanted = 0;
+    bool low = false;
+    for (size_t i = 0; i < a->found->count; i++) {
         const struct roof_rate_plan *const way = &a->found->way[i];
+        if (!is_shown(a->found, i, top)) {
+            continue;
+        }
         halves = halves == NULL && way->plan.prefill.copies > 0 ? way : halves;
         searched += isnan(way->max_rate) && !way->open ? 0 : 1;
-        open = open || way->open;
+        wanted = way->open && way->wanted > wanted ? way->wanted : wanted;
+        low = low || roof_rate_falls_short(way);
         shown++;
     }
-    roof_text_put(out, halves != NULL || searched < shown || open ? "\n" : "");
+    roof_text_put(out, halves != NULL || searched < shown || wanted > 0 || low ? "\n" : "");
     if (halves != NULL) {
         const struct roof_plan *const plan = &halves->plan;
         struct roof_plan_row row;
@@ -342,9 +507,20 @@ static void put_legend(struct roof_text *out, const struct roof_rate_answer *a, 
                          "first %zu only\n",
                          searched);
     }
-    if (open) {
-        roof_text_put(out, "-: no rate misses a limit with so few requests (--requests), or the "
-                           "rate was not searched\n");
+    if (low) {
+        char rate[ROOF_QUANTITY_SIZE];
+        roof_text_printf(out,
+                         ROOF_RATE_SHORT ": below the %s requests/s that the plan is for: with "
+                                         "other requests, it may miss a limit\n",
+                         roof_format_short(rate, a->found->way[0].rate));
+    }
+    if (wanted > 0) {
+        if (searched < shown) {
+            roof_text_printf(out, "-, after the first %zu: not searched\n", searched);
+        }
+        roof_text_printf(
+            out, "-%s: unknown, because the requests are too few (try --requests %" PRIu64 ")\n",
+            searched < shown ? ", among these" : "", wanted);
     }
 }
 
@@ -354,10 +530,10 @@ static void put_ways(struct roof_text *out, const struct roof_rate_answer *a, si
     const struct roof_plan_problem *const problem = &a->problem->answer->problem;
     roof_text_printf(
         out,
-        "\n%zu deployment%s were ranked by a formula, and the best %zu %s simulated with %" PRIu64
+        "\n%zu deployment%s ranked by a formula, and the best %zu %s simulated with %" PRIu64
         " requests each\n(seed %" PRIu64 "). Times are in ms. A copy has ",
-        a->found->ways, a->found->ways == 1 ? "" : "s", a->found->tried,
-        a->found->tried == 1 ? "was" : "were", a->found->requests, load->seed);
+        a->found->ways, a->found->ways == 1 ? " was" : "s were", a->found->simulated,
+        a->found->simulated == 1 ? "was" : "were", a->found->requests, load->seed);
     for (size_t i = 0; i < problem->device_counts; i++) {
         const bool last = i + 1 == problem->device_counts;
         roof_text_printf(out, "%s%" PRId64,
@@ -366,8 +542,10 @@ static void put_ways(struct roof_text *out, const struct roof_rate_answer *a, si
                                 : ", ",
                          problem->devices[i]);
     }
+    roof_text_put(out,
+                  problem->device_counts == 1 && problem->devices[0] == 1 ? " device" : " devices");
     roof_text_put(
-        out, " devices (--devices).\n"
+        out, " (--devices).\n"
              "Real engines had later first tokens than their simulations (docs/errors.md).\n\n");
     put_table(out, ROOF_OUTPUT_TEXT, a, top);
     put_legend(out, a, top);
@@ -379,6 +557,7 @@ static void put_ways(struct roof_text *out, const struct roof_rate_answer *a, si
                       "less.\n");
     }
     put_without(out, a, "\n");
+    roof_plan_put_collectives(out, problem, &a->found->way[0].plan);
 }
 
 /* Writes the copies of the best plan for each of several rates. */
@@ -406,11 +585,12 @@ static void put_others(struct roof_text *out, const struct roof_rate_answer *a)
 /* Writes the command that simulates the best plan. */
 static void put_command(struct roof_text *out, const struct roof_rate_answer *a)
 {
-    const struct roof_plan *const plan = &a->found->way[0].plan;
+    const struct roof_rate_plan *const way = &a->found->way[0];
+    const struct roof_plan *const plan = &way->plan;
     roof_text_put(out, "\nReproduce (with the same --set and --calibration, if you gave any):\n");
-    roof_plan_put_simulation(out, plan, &a->problem->answer->problem);
-    if (a->found->way[0].chunk != a->problem->load->limits.budget) {
-        roof_text_printf(out, " --chunk %" PRId64, a->found->way[0].chunk);
+    roof_plan_put_simulation(out, plan, &a->problem->answer->problem, way->engine);
+    if (way->chunk != way->usual_chunk) {
+        roof_text_printf(out, " --chunk %" PRId64, way->chunk);
     }
     roof_text_put(out, " --rate ");
     roof_text_number(out, a->found->way[0].rate);
@@ -428,11 +608,10 @@ static void put_command(struct roof_text *out, const struct roof_rate_answer *a)
 }
 
 /* Says how near the closest plan comes if none keeps the limits. */
-static void put_nothing(struct roof_text *out, const struct roof_rate_answer *a)
+static void put_nearest(struct roof_text *out, const struct roof_rate_answer *a)
 {
     const struct roof_rate_plan *const nearest = &a->found->nearest;
     struct roof_plan_row row;
-    roof_text_put(out, "No deployment keeps these limits at this rate.\n");
     if (nearest->at.steps == 0) {
         put_without(out, a, "");
         return;
@@ -453,7 +632,9 @@ void roof_rate_report_text(struct roof_text *out, const struct roof_rate_answer 
 {
     put_load(out, answer);
     if (answer->found->count == 0) {
-        put_nothing(out, answer);
+        roof_text_put(out, "No deployment keeps these limits at this rate.\n");
+        put_nearest(out, answer);
+        roof_plan_put_collectives(out, &answer->problem->answer->problem, NULL);
         return;
     }
     put_best(out, answer);
@@ -548,8 +729,11 @@ void roof_rate_report_json(struct roof_text *out, const struct roof_rate_answer 
     roof_text_put(out, "\n]");
     if (found->count > 0) {
         roof_rate_trace_json(out, answer);
+        roof_plan_json_notes(out, ",\n", &found->way[0].plan, &answer->problem->answer->problem,
+                             NULL);
     }
-    roof_text_printf(out, ",\n\"ways\": %zu,\n\"simulated\": %zu\n}\n", found->ways, found->tried);
+    roof_text_printf(out, ",\n\"ways\": %zu,\n\"simulated\": %zu\n}\n", found->ways,
+                     found->simulated);
 }
 
 void roof_rate_report_markdown(struct roof_text *out, const struct roof_rate_answer *answer,

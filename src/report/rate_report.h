@@ -37,6 +37,10 @@ void roof_rate_report_markdown(struct roof_text *out, const struct roof_rate_ans
                                size_t top);
 void roof_rate_report_json(struct roof_text *out, const struct roof_rate_answer *answer,
                            size_t top);
+/** Writes why the best plan of another search of the question is better than that of the answer, in
+ * words; false: it is not. */
+bool roof_rate_report_gain(struct roof_text *out, const struct roof_rate_answer *answer,
+                           const struct roof_rate_plans *other);
 /** Writes the rows of a table. */
 void roof_rate_report_rows(struct roof_text *out, struct roof_table *table,
                            const struct roof_rate_answer *answer, size_t top);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "report/note_list.h"
 #include "report/published_report.h"
 #include "report/speedup_report.h"
 
@@ -40,6 +41,20 @@ static void json_crossovers(struct roof_text *out, const struct roof_crossovers 
     roof_text_put(out, "]}");
 }
 
+/* Writes the notes of the text. */
+static void json_notes(struct roof_text *out, const struct roof_recommendation *recommendation,
+                       const struct roof_hardware *product)
+{
+    const struct roof_prediction *const first = &recommendation->candidate[0].prediction;
+    struct roof_text notes = ROOF_TEXT_INIT;
+    if (recommendation->count > 0) {
+        roof_report_misaligned(&notes, first);
+    }
+    roof_report_basis(&notes, first, product);
+    roof_report_note_list(out, ",\n", &notes);
+    roof_text_free(&notes);
+}
+
 void roof_report_recommendation_json(struct roof_text *out,
                                      const struct roof_recommendation *recommendation,
                                      const struct roof_reasons *reasons,
@@ -62,6 +77,7 @@ void roof_report_recommendation_json(struct roof_text *out,
     }
     roof_text_put(out, "\n]");
     roof_report_published(out, "\n", &recommendation->candidate[0].prediction, product);
+    json_notes(out, recommendation, product);
     if (reasons->why != NULL) {
         roof_table_open_members(&table, ROOF_TABLE_SPEEDUPS, op, "");
         roof_text_put(out, ",\n\"why\": {");

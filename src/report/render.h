@@ -18,6 +18,9 @@ const char *roof_table_readable(char out[ROOF_QUANTITY_SIZE], const struct roof_
 
 /* Removes a column, if the table has it. */
 void roof_table_hide(struct roof_table *table, const char *key);
+/* Appends a column that the text of this kind of table leaves out. */
+void roof_table_append(struct roof_table *table, enum roof_table_kind kind, const char *key,
+                       const char *label);
 
 /* Writes a row with a value for each column. */
 void roof_table_row(struct roof_table *table, struct roof_text *out,

@@ -14,6 +14,7 @@
 #include "predict/tile.h"
 #include "predict/unexpected.h"
 #include "report/advice_report.h"
+#include "report/note_list.h"
 #include "report/published_report.h"
 
 void roof_report_number(struct roof_text *out, const char *separator, const char *key, double value)
@@ -165,41 +166,6 @@ static void json_misaligned(struct roof_text *out, const struct roof_prediction 
         roof_text_number(out, roof_to_unit(m.tile.total_s, ROOF_UNIT_MICROSECONDS));
     }
     roof_text_put(out, "}");
-}
-
-void roof_report_json(struct roof_text *out, const struct roof_prediction *prediction,
-                      const struct roof_report_beside *beside)
-{
-    const struct roof_report_beside none = {.tiling = false};
-    const struct roof_report_beside *const b = beside == NULL ? &none : beside;
-    struct roof_table table;
-    roof_table_open_members(&table, ROOF_TABLE_PREDICTIONS, prediction->workload.op, "\n  ");
-    roof_text_put(out, "{");
-    roof_table_prediction(&table, out, prediction);
-    if (isnan(prediction->expected_s)) {
-        char why[ROOF_UNEXPECTED_SIZE];
-        roof_report_missing(out, roof_unexpected(why, prediction));
-    }
-    roof_report_published(out, "\n  ", prediction, b->product);
-    json_misaligned(out, prediction);
-    if (prediction->part_count > 1) {
-        roof_text_put(out, ",\n  ");
-        json_parts(out, prediction);
-    }
-    if (b->apart != NULL) {
-        json_apart(out, prediction, b->apart);
-    }
-    const struct roof_expected *const kernel = kernel_of(prediction, b->tiling);
-    if (kernel != NULL) {
-        json_tiling(out, kernel);
-    }
-    if (b->advice != NULL) {
-        roof_report_advice(out, true, b->advice);
-    }
-    if (b->explanation != NULL) {
-        json_steps(out, b->explanation);
-    }
-    roof_text_put(out, "\n}\n");
 }
 
 void roof_report_workload(struct roof_text *out, const struct roof_workload *w)
@@ -527,7 +493,7 @@ static void put_power(struct roof_text *out, const struct roof_prediction *p)
              roof_format_quantity(value, power.power_time_s, ROOF_UNIT_MICROSECONDS), detail);
     }
     if (!isnan(power.energy_j)) {
-        snprintf(detail, sizeof detail, "at the bound: %s on average",
+        snprintf(detail, sizeof detail, "at the bound: %s on average; the host is not included",
                  roof_format_quantity(other, power.power_w, ROOF_UNIT_WATTS));
         line(out, "energy", roof_format_quantity(value, power.energy_j, ROOF_UNIT_JOULES), detail);
     }
@@ -640,6 +606,46 @@ static void put_notes(struct roof_text *out, const struct roof_prediction *p)
         roof_text_put(out, "\nThe measured time is below the lower bound: data was in a cache, or "
                            "a figure of the device\nis too low.\n");
     }
+}
+
+void roof_report_json(struct roof_text *out, const struct roof_prediction *prediction,
+                      const struct roof_report_beside *beside)
+{
+    const struct roof_report_beside none = {.tiling = false};
+    const struct roof_report_beside *const b = beside == NULL ? &none : beside;
+    struct roof_table table;
+    roof_table_open_members(&table, ROOF_TABLE_PREDICTIONS, prediction->workload.op, "\n  ");
+    roof_text_put(out, "{");
+    roof_table_prediction(&table, out, prediction);
+    if (isnan(prediction->expected_s)) {
+        char why[ROOF_UNEXPECTED_SIZE];
+        roof_report_missing(out, roof_unexpected(why, prediction));
+    }
+    roof_report_published(out, "\n  ", prediction, b->product);
+    json_misaligned(out, prediction);
+    if (prediction->part_count > 1) {
+        roof_text_put(out, ",\n  ");
+        json_parts(out, prediction);
+    }
+    if (b->apart != NULL) {
+        json_apart(out, prediction, b->apart);
+    }
+    const struct roof_expected *const kernel = kernel_of(prediction, b->tiling);
+    if (kernel != NULL) {
+        json_tiling(out, kernel);
+    }
+    if (b->advice != NULL) {
+        roof_report_advice(out, true, b->advice);
+    }
+    if (b->explanation != NULL) {
+        json_steps(out, b->explanation);
+    }
+    struct roof_text notes = ROOF_TEXT_INIT;
+    put_notes(&notes, prediction);
+    roof_report_basis(&notes, prediction, b->product);
+    roof_report_note_list(out, ",\n  ", &notes);
+    roof_text_free(&notes);
+    roof_text_put(out, "\n}\n");
 }
 
 void roof_report_text(struct roof_text *out, const struct roof_prediction *p,

@@ -114,12 +114,29 @@ void roof_report_lost_heading(struct roof_text *out);
 /** Writes the start of a JSON document before its rows, or the summary below those for people. */
 void roof_report_losses(struct roof_text *out, bool json, double below, size_t rows, size_t count,
                         double lost_s);
+/** Notes a measured time that is far too short, which mostly has another unit. */
+void roof_report_too_fast(struct roof_text *out, const struct roof_comparison *comparison);
 
+/** A fit, and what its options for other commands are made of. */
+struct roof_reported_fit {
+    struct roof_scale_fit fit;
+    const char *host_time; /**< of the question; NULL: it has none */
+    const char *engine;    /**< the engine with the stack of the fit, if `simulate` knows its
+                                scheduler and it runs all models; else NULL */
+};
+/** The rows with the time to first token of a request that may have waited for others. */
+struct roof_reported_waits {
+    size_t rows;
+    int line;            /**< of the first one */
+    const char *command; /**< which simulates its run */
+    bool unhosted;       /**< the expected time of one has no host time of an engine */
+};
 /** Writes a comparison by groups: for people, or as {"schema", "overall": G, "groups": [G, ...]};
  * and a fit to its rows, unless `fit` is NULL. */
 void roof_report_comparison(struct roof_text *out, bool json,
                             const struct roof_comparison *comparison,
-                            const struct roof_scale_fit *fit);
+                            const struct roof_reported_fit *fit,
+                            const struct roof_reported_waits *waits);
 /** Returns true for the keys of G other than its columns; columns must not have these names. */
 bool roof_report_is_statistic(const char *key, size_t length);
 

@@ -12,6 +12,7 @@
 #include "report/model_report.h"
 #include "report/published_report.h"
 #include "report/report.h"
+#include "report/scenario_report.h"
 
 /* A figure: its label for people, and the key of its field. */
 struct figure {
@@ -43,6 +44,7 @@ static const struct figure of_models[] = {{"time to first token", "ttft_ms"},
                                           {"  from other devices", "expected_near_fraction"},
                                           {"limited by", "bottleneck"},
                                           {"  expected", "expected_bottleneck"},
+                                          {"native formats", "native"},
                                           {"weights", "weights_memory_bytes"},
                                           {"KV cache", "kv_cache_bytes"},
                                           {"  states in it", "state_bytes"},
@@ -227,7 +229,7 @@ void roof_report_sides(struct roof_text *out, const struct roof_side *sides, siz
     if (model != NULL) {
         fill_limits(&s, sides);
         roof_text_printf(out, "%s: ", model->model->id);
-        roof_model_report_scenario(out, model);
+        roof_report_scenario(out, model);
         roof_text_put(out, "; ");
         roof_model_report_formats(out, model);
     } else {

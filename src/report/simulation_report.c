@@ -8,8 +8,10 @@
 
 #include "base/base.h"
 #include "base/json.h"
+#include "base/shell.h"
 #include "report/media_report.h"
 #include "report/model_report.h"
+#include "report/note_list.h"
 #include "report/published_report.h"
 #include "report/report.h"
 
@@ -89,12 +91,15 @@ static void put_heading(struct roof_text *out, const struct roof_simulation_row 
     roof_report_device(out, d->hardware);
     if (row->concurrency > 0) {
         roof_text_printf(out, ": %" PRId64 " requests in flight", row->concurrency);
-    } else {
-        if (row->open) { /* at the rate that the search ends with, all have arrived */
-            roof_text_put(out, ": requests at once, ");
-        } else {
-            roof_text_printf(out, ": %s requests/s, ", roof_format_short(rate, row->result.rate));
+    } else if (row->open) { /* at the rate that the search ends with, all have arrived */
+        roof_text_put(out, ": all requests");
+        if (row->trace != NULL) {
+            roof_text_put(out, " of ");
+            roof_text_plain(out, row->trace);
         }
+        roof_text_put(out, " at once");
+    } else {
+        roof_text_printf(out, ": %s requests/s, ", roof_format_short(rate, row->result.rate));
         roof_text_plain(out, row->trace != NULL ? row->trace : row->arrivals);
     }
     if (row->trace == NULL) {
@@ -114,7 +119,10 @@ static void put_heading(struct roof_text *out, const struct roof_simulation_row 
     roof_text_printf(out, ", activations %s, kv %s", roof_format(f->activations)->name,
                      roof_format(f->kv)->name);
     roof_text_fold(out, title, 4);
-    roof_text_put(out, "\n\n");
+    roof_text_put(out, row->engine != NULL
+                           ? "\n\n"
+                           : "\n    scheduler: generic, without the host time of an engine "
+                             "(--engine NAME)\n\n");
 }
 
 /* Writes a line "label value note". */
@@ -123,13 +131,57 @@ static void put_line(struct roof_text *out, const char *label, const char *value
     roof_text_printf(out, "  %-20s %s", label, value);
 }
 
+const char *roof_report_no_interval(enum roof_no_interval why)
+{
+    static const char *const reasons[] = {
+        [ROOF_INTERVAL_KNOWN] = "unknown",
+        [ROOF_NO_INTERVAL_SATURATION] = "the engine is saturated above it",
+        [ROOF_NO_INTERVAL_FEW] = "too few --requests",
+        [ROOF_NO_INTERVAL_WIDE] = "the latency varies too much",
+        [ROOF_NO_INTERVAL_SLOPE] = "the latency does not rise steadily"};
+    return reasons[why];
+}
+
+/* Says how many requests would give what these do not. A trace has no more. */
+static void put_wanted(struct roof_text *out, const struct roof_simulation_row *row)
+{
+    if (row->trace != NULL) {
+        roof_text_put(out, "the trace has too few requests");
+    } else {
+        roof_text_printf(out, "too few requests; --requests %" PRIu64, row->wanted);
+    }
+}
+
+/* Writes the interval of the greatest rate, or why it has none. */
+static void put_interval(struct roof_text *out, const struct roof_simulation_row *row)
+{
+    char range[ROOF_RANGE_SIZE];
+    if (!isnan(row->max_rate_low)) {
+        roof_text_printf(
+            out, " (95%% interval: %s",
+            roof_format_range(range, row->max_rate_low, row->max_rate_high, ROOF_UNIT_NONE));
+    } else {
+        roof_text_put(out, " (no 95% interval");
+    }
+    const bool other =
+        row->no_interval != ROOF_INTERVAL_KNOWN && row->no_interval != ROOF_NO_INTERVAL_FEW;
+    if (other) {
+        roof_text_printf(out, ": %s", roof_report_no_interval(row->no_interval));
+    } else if (row->wanted > 0) {
+        roof_text_put(out, ": ");
+        put_wanted(out, row);
+    }
+    roof_text_put(out, ")");
+}
+
 /* Writes the greatest rate within the limits, and the limit that a higher one misses. */
 static void put_capacity(struct roof_text *out, const struct roof_simulation_row *row)
 {
     char rate[ROOF_QUANTITY_SIZE];
-    char range[ROOF_RANGE_SIZE];
     if (row->open) {
-        put_line(out, "greatest rate", "-; no rate misses a limit: simulate more requests\n\n");
+        put_line(out, "greatest rate", "unknown: ");
+        put_wanted(out, row);
+        roof_text_put(out, "\n\n");
         return;
     }
     if (row->max_rate <= 0) {
@@ -139,11 +191,7 @@ static void put_capacity(struct roof_text *out, const struct roof_simulation_row
     }
     put_line(out, "greatest rate", roof_format_short(rate, row->max_rate));
     roof_text_put(out, " requests/s");
-    if (!isnan(row->max_rate_low)) {
-        roof_text_printf(
-            out, " (95%% interval: %s)",
-            roof_format_range(range, row->max_rate_low, row->max_rate_high, ROOF_UNIT_NONE));
-    }
+    put_interval(out, row);
     if (strcmp(row->max_rate_limit, "saturation") == 0) {
         roof_text_put(out, "; above it, the engine is saturated\n");
     } else {
@@ -164,6 +212,10 @@ static void put_capacity(struct roof_text *out, const struct roof_simulation_row
             roof_text_printf(out, " %s", raise->format);
         } else {
             roof_text_printf(out, " %" PRId64, raise->value);
+        }
+        if (raise->other_key != NULL) {
+            const struct roof_input *const other = roof_input_find(raise->other_key);
+            roof_text_printf(out, " %s %" PRId64, roof_input_name(name, other), raise->other_value);
         }
         if ((double)raise->devices > roof_simulation_devices(row)) {
             roof_text_printf(out, " (%" PRId64 " devices)", raise->devices);
@@ -208,14 +260,15 @@ static void put_room(struct roof_text *out, const struct roof_simulation_row *ro
     }
 }
 
-/* Describes a bottleneck in words. */
-static void put_bottleneck(struct roof_text *out, const char *name)
+/* Describes a bottleneck; for step time, also the share of steps with prompt tokens. */
+static void put_bottleneck(struct roof_text *out, const struct roof_simulation_row *row)
 {
+    const char *const name = row->bottleneck;
     static const struct {
         const char *name;
         const char *meaning;
     } all[] = {{"budget", "prompts wait because steps are full of prompt tokens (--chunk)"},
-               {"compute", "the time of the steps limits the rate; no limit of the engine does"},
+               {"step time", "too long for a higher rate"},
                {"front end", "it handles one request at a time (front of --host-time)"},
                {"kv memory", "requests wait for room in the KV cache"},
                {"sequences", "requests wait because --max-num-seqs sequences are running"},
@@ -226,6 +279,11 @@ static void put_bottleneck(struct roof_text *out, const char *name)
         if (strcmp(all[i].name, name) == 0) {
             roof_text_printf(out, ": %s", all[i].meaning);
         }
+    }
+    if (strcmp(name, "step time") == 0 && row->prefill == NULL) {
+        const double prompts = round(100 * row->result.prompts);
+        roof_text_printf(out, " (%.0f%% with prefill, %.0f%% decode alone)", prompts,
+                         100 - prompts);
     }
     roof_text_put(out, "\n");
 }
@@ -283,13 +341,18 @@ static void put_load(struct roof_text *out, const struct roof_simulation_row *ro
         roof_text_put(out, " of the prompt tokens were cached\n");
     }
     if (row->bottleneck != NULL) {
-        put_bottleneck(out, row->bottleneck);
+        put_bottleneck(out, row);
+    } else if (row->max_rate > 0 && row->prefill == NULL) {
+        put_line(out, "bottleneck", "none: requests come in bursts; the engine is busy ");
+        roof_text_printf(out, "%s of the time\n",
+                         roof_format_quantity(a, s->busy, ROOF_UNIT_FRACTION));
     }
 }
 
 /* Says that requests are longer than the model supports; engines refuse these. */
 static void put_longer(struct roof_text *out, const struct roof_simulation_row *row)
 {
+    const struct roof_scenario *const s = &row->deployment->scenario;
     const int64_t positions = row->deployment->model->positions;
     const uint64_t longer = row->result.longer;
     if (longer == 0) {
@@ -297,11 +360,25 @@ static void put_longer(struct roof_text *out, const struct roof_simulation_row *
     }
     put_line(out, "note", "");
     if (row->trace == NULL && !row->lengths_vary) {
-        roof_text_printf(out, "the model supports contexts up to %" PRId64 "\n", positions);
+        roof_text_printf(out,
+                         "the requests have %" PRId64 " tokens; the model supports %" PRId64 "\n",
+                         s->prompt + s->generate, positions);
     } else {
         roof_text_printf(
             out, "%" PRIu64 " request%s longer than the model supports (%" PRId64 " tokens)\n",
             longer, longer == 1 ? " is" : "s are", positions);
+    }
+}
+
+/* Notes that percentiles of very many requests are not exact. */
+static void put_histogram(struct roof_text *out, const struct roof_simulation_row *row)
+{
+    if (row->result.requests > ROOF_DISTRIBUTION_EXACT) {
+        put_line(out, "note", "");
+        roof_text_printf(out,
+                         "percentiles come from a histogram (more than %d requests): each is "
+                         "within %.2g%%\n",
+                         ROOF_DISTRIBUTION_EXACT, (ROOF_DISTRIBUTION_RATIO - 1) / 2 * 100);
     }
 }
 
@@ -318,6 +395,7 @@ static void put_extent(struct roof_text *out, const struct roof_simulation_row *
                                : "; first tokens of real engines came later\n");
     }
     put_longer(out, row);
+    put_histogram(out, row);
     if (s->rejected > 0) {
         roof_text_printf(out, "  %-20s %" PRIu64 " request%s larger than the whole KV cache\n",
                          "turned away", s->rejected, s->rejected == 1 ? "" : "s");
@@ -332,15 +410,36 @@ const char *roof_report_percentile(char out[ROOF_QUANTITY_SIZE], double percent)
     return out;
 }
 
+bool roof_report_is_unsure(const struct roof_latency_result *result,
+                           const struct roof_latency_limit *limit)
+{
+    return fabs(result->limited_s - limit->time_s) < result->limited_ci_s;
+}
+
 void roof_report_unsure(struct roof_text *out, const char *before, const char *after,
                         const struct roof_latency_result *result,
                         const struct roof_latency_limit *limit)
 {
     char interval[ROOF_QUANTITY_SIZE];
-    if (fabs(result->limited_s - limit->time_s) < result->limited_ci_s) {
+    if (roof_report_is_unsure(result, limit)) {
         roof_text_printf(out, "%s+- %s: uncertain%s", before,
                          short_time(interval, result->limited_ci_s), after);
     }
+}
+
+/* Formats a latency that misses its limit with as many digits as show that. */
+static const char *missed_time(char out[ROOF_QUANTITY_SIZE], double time_s, double limit_s)
+{
+    char limit[ROOF_QUANTITY_SIZE];
+    (void)short_time(out, time_s);
+    (void)short_time(limit, limit_s);
+    for (int digits = 5; digits < 17 && strcmp(out, limit) == 0; digits++) {
+        (void)snprintf(out, ROOF_QUANTITY_SIZE, "%.*g ms", digits,
+                       roof_to_unit(time_s, ROOF_UNIT_MILLISECONDS));
+        (void)snprintf(limit, ROOF_QUANTITY_SIZE, "%.*g ms", digits,
+                       roof_to_unit(limit_s, ROOF_UNIT_MILLISECONDS));
+    }
+    return out;
 }
 
 static void put_limits(struct roof_text *out, const struct roof_simulation *s,
@@ -360,7 +459,13 @@ static void put_limits(struct roof_text *out, const struct roof_simulation *s,
                          : r->met            ? "met"
                                              : "MISSED",
                          roof_report_percentile(name, limit[i].percent), latency_names[i],
-                         short_time(time, r->limited_s), short_time(most, limit[i].time_s));
+                         isinf(r->limited_s) ? "unbounded"
+                         : r->met            ? short_time(time, r->limited_s)
+                                             : missed_time(time, r->limited_s, limit[i].time_s),
+                         short_time(most, limit[i].time_s));
+        if (isinf(r->limited_s)) {
+            roof_text_put(out, " (requests are turned away)");
+        }
         roof_report_unsure(out, " (", ")", r, &limit[i]);
         roof_text_put(out, "\n");
         any = true;
@@ -372,22 +477,45 @@ static void put_limits(struct roof_text *out, const struct roof_simulation *s,
     }
 }
 
-/* Names the engine and the stack that the fitted numbers belong to, if any were given. */
+/* Repeats the options that the fitted numbers belong to: without them, the same numbers give other
+ * times. */
 static void put_fitted_for(struct roof_text *out, const struct roof_simulation_row *row)
 {
     const struct {
         const char *option;
         const char *value;
-    } all[] = {{" --engine ", row->engine}, {" --stack ", row->stack}};
-    if (row->engine != NULL || row->stack != NULL) {
-        put_line(out, "", "use them with");
-        for (size_t i = 0; i < COUNT(all); i++) {
-            if (all[i].value != NULL) {
-                roof_text_put(out, all[i].option);
-                roof_text_plain(out, all[i].value);
+    } all[] = {{" --engine ", row->engine},
+               {" --stack ", row->stack},
+               {" --host-time ", row->deployment->scenario.host_time_said}};
+    bool any = false;
+    for (size_t i = 0; i < COUNT(all); i++) {
+        if (all[i].value != NULL) {
+            if (!any) {
+                put_line(out, "", "use them with");
             }
+            roof_text_put(out, all[i].option);
+            roof_text_shell_word(out, all[i].value);
+            any = true;
         }
-        roof_text_put(out, "\n");
+    }
+    roof_text_put(out, any ? "\n" : "");
+}
+
+/* The size of an error above which a fit is doubtful. Those of fits to two published runs are at
+ * most 1.2% (docs/simulation.md). */
+#define FIT_DOUBTFUL 0.2
+
+/* Says what to check if a fit does not hold for the requests that it did not use. */
+static void put_doubt(struct roof_text *out, const struct roof_fit_errors *fit)
+{
+    double largest = 0;
+    for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
+        largest = fabs(fit->error[i]) > largest ? fabs(fit->error[i]) : largest;
+    }
+    if (largest > FIT_DOUBTFUL) {
+        put_line(out, "note", "an error");
+        roof_text_printf(out, " above %.0f%%: check --max-num-seqs, --chunk and the load\n",
+                         100 * FIT_DOUBTFUL);
     }
 }
 
@@ -400,20 +528,39 @@ static void put_fit(struct roof_text *out, const struct roof_simulation_row *row
         char a[ROOF_QUANTITY_SIZE];
         char b[ROOF_QUANTITY_SIZE];
         put_line(out, "fitted", "--step-scale");
-        roof_text_printf(out, " %s, --request-overhead %s, on the first %" PRIu64 " requests\n",
+        roof_text_printf(out, " %s, --request-overhead %s, on the first %" PRIu64 " request%s\n",
                          roof_format_short(a, row->step_scale),
-                         short_time(b, row->request_overhead_s), row->fit_used);
+                         short_time(b, row->request_overhead_s), row->fit_used,
+                         row->fit_used == 1 ? "" : "s");
         put_fitted_for(out, row);
+        const char *const bound = roof_fit_bound(row->step_scale, row->request_overhead_s);
+        if (bound != NULL) {
+            put_line(out, "warning", bound);
+            roof_text_put(out, ":\n");
+            put_line(out, "", "the times do not belong to this deployment\n");
+        }
     }
     for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
         char time[ROOF_QUANTITY_SIZE];
         if (!isnan(fit->error[i])) {
             put_line(out, i == 0 ? "measured" : "", latency_names[i]);
-            roof_text_printf(out, " %s on average of %s%" PRIu64 " requests: error %+.1f%%\n",
+            roof_text_printf(out, " %s on average of %s%" PRIu64 " request%s: error %+.1f%%\n",
                              short_time(time, fit->measured_s[i]), row->fitted ? "the other " : "",
-                             fit->requests, 100 * fit->error[i]);
+                             fit->requests, fit->requests == 1 ? "" : "s", 100 * fit->error[i]);
         }
     }
+    if (row->fitted) {
+        put_doubt(out, fit);
+    }
+}
+
+/* Writes the notes on the device and what was measured on it. */
+static void put_basis(struct roof_text *out, const struct roof_simulation_row *row)
+{
+    struct roof_used used;
+    roof_used_by_scenario(&used, &row->deployment->scenario, row->deployment->hardware,
+                          !row->deployment->bound);
+    roof_report_device_basis(out, &used, row->product);
 }
 
 void roof_simulation_report_text(struct roof_text *out, const struct roof_simulation_row *row,
@@ -443,10 +590,7 @@ void roof_simulation_report_text(struct roof_text *out, const struct roof_simula
                          roof_format_short(growth, s->growth_per_s),
                          roof_format_short(kept, s->completed_per_s));
     }
-    struct roof_used used;
-    roof_used_by_scenario(&used, &row->deployment->scenario, row->deployment->hardware,
-                          !row->deployment->bound);
-    roof_report_device_basis(out, &used, row->product);
+    put_basis(out, row);
 }
 
 /* --- for programs -------------------------------------------------------------------------- */
@@ -465,6 +609,9 @@ static void put_measured(struct roof_text *out, const struct roof_simulation_row
     roof_text_printf(out, ",\n  \"measured\": {\"requests\": %" PRIu64, row->fit.requests);
     if (row->fitted) {
         roof_text_printf(out, ", \"fitted_on\": %" PRIu64, row->fit_used);
+        roof_text_printf(out, ", \"at_bound\": %s",
+                         roof_fit_bound(row->step_scale, row->request_overhead_s) == NULL ? "false"
+                                                                                          : "true");
     }
     for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
         const char *const name = roof_latency_key((enum roof_latency)i);
@@ -522,6 +669,10 @@ void roof_simulation_report_json(struct roof_text *out, const struct roof_simula
         } else {
             roof_text_printf(out, "%" PRId64, raise->value);
         }
+        if (raise->other_key != NULL) {
+            roof_text_printf(out, ", \"with\": {\"key\": \"%s\", \"value\": %" PRId64 "}",
+                             raise->other_key, raise->other_value);
+        }
         put_number(out, "devices", (double)raise->devices);
         put_number(out, "factor", raise->factor);
         roof_text_put(out, i + 1 == row->raises ? "}\n  ]" : "}");
@@ -529,5 +680,11 @@ void roof_simulation_report_json(struct roof_text *out, const struct roof_simula
     if (row->measured) {
         put_measured(out, row);
     }
+    struct roof_text notes = ROOF_TEXT_INIT;
+    put_longer(&notes, row);
+    put_histogram(&notes, row);
+    put_basis(&notes, row);
+    roof_report_note_list(out, ",\n  ", &notes);
+    roof_text_free(&notes);
     roof_text_put(out, "\n}\n");
 }

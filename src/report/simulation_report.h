@@ -12,8 +12,10 @@ void roof_simulation_report_text(struct roof_text *out, const struct roof_simula
 const char *roof_report_percentile(char out[ROOF_QUANTITY_SIZE], double percent);
 /* Names a latency in words: "time to first token". */
 const char *roof_report_latency(enum roof_latency latency);
-/* Writes "+- 58 ms: not sure" between two texts if a limit lies inside the confidence interval of
- * the simulated value; otherwise nothing. */
+/* Tells whether a limit lies inside the confidence interval of the simulated value. */
+bool roof_report_is_unsure(const struct roof_latency_result *result,
+                           const struct roof_latency_limit *limit);
+/* Writes "+- 58 ms: uncertain" between two texts if it does; otherwise nothing. */
 void roof_report_unsure(struct roof_text *out, const char *before, const char *after,
                         const struct roof_latency_result *result,
                         const struct roof_latency_limit *limit);
@@ -23,5 +25,8 @@ void roof_report_limits_json(struct roof_text *out, const struct roof_simulation
 
 void roof_simulation_report_json(struct roof_text *out, const struct roof_simulation_row *row,
                                  const struct roof_latency_limit limit[ROOF_LATENCY_COUNT]);
+
+/* Says why a greatest rate has no confidence interval. */
+const char *roof_report_no_interval(enum roof_no_interval why);
 
 #endif

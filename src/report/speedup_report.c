@@ -39,15 +39,19 @@ static bool cancels(const struct roof_gain *gain)
     return fmin(b.saved_s, b.lost_s) > 0.5 * fabs(b.saved_s - b.lost_s);
 }
 
-/* Says why shares are left out: "losses are 40% of the gains". */
+/* Says why shares are left out: gains and losses nearly cancel. */
 static void put_cancelled(struct roof_text *out, const struct roof_gain *gain, const char *of)
 {
     const struct balance b = balance_of(gain);
     const bool saves = b.saved_s >= b.lost_s;
-    roof_text_printf(out, "Shares%s are left out because %s are %.0f%% of the %s.\n", of,
-                     saves ? "losses" : "gains",
+    const size_t from = out->length;
+    roof_text_printf(out,
+                     "Shares%s are left out because gains and losses nearly cancel (%s are %.0f%% "
+                     "of the %s).\n",
+                     of, saves ? "losses" : "gains",
                      100 * fmin(b.saved_s, b.lost_s) / fmax(b.saved_s, b.lost_s),
                      saves ? "gains" : "losses");
+    roof_text_fold(out, from, 0);
 }
 
 /* Writes the fraction of the total saved time; lost time is negative. Returns a text. */

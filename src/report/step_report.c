@@ -14,6 +14,7 @@
 #include "measure/timing.h"
 #include "report/markdown.h"
 #include "report/model_report.h"
+#include "report/scenario_report.h"
 
 /* --- for people ---------------------------------------------------------------------------- */
 
@@ -145,8 +146,8 @@ static void put_beyond(struct roof_text *out, const struct roof_measured_step *s
     if (beyond_bound(step)) {
         roof_text_printf(out,
                          "\n%sAbove 100%% of the bound, the device is faster than its figures. If "
-                         "they come from\n%smeasure, other programs used the machine then: "
-                         "measure the device again.\n",
+                         "they come from\n%smeasure, other programs may have used the machine "
+                         "then: measure the device again.\n",
                          indent, indent);
     }
 }
@@ -166,7 +167,7 @@ void roof_report_step_text(struct roof_text *out, const struct roof_measured_ste
 {
     roof_text_plain(out, step->prediction->model->id);
     roof_text_put(out, ", ");
-    roof_model_report_scenario(out, step->prediction);
+    roof_report_scenario(out, step->prediction);
     roof_text_put(out, ";\n    ");
     roof_model_report_formats(out, step->prediction);
     roof_text_put(out, "\n    measured on ");
@@ -196,7 +197,7 @@ void roof_report_step_markdown(struct roof_text *out, const struct roof_measured
     roof_text_put(out, "## ");
     roof_text_plain(&made, step->prediction->model->id);
     roof_text_put(&made, ", ");
-    roof_model_report_scenario(&made, step->prediction);
+    roof_report_scenario(&made, step->prediction);
     roof_markdown_put_made(out, &made);
     roof_text_put(out, "\n\n");
     roof_model_report_formats(&made, step->prediction);

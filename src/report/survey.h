@@ -8,8 +8,6 @@
 /* Writes the limits of the device and their sources (survey_device.c). */
 void roof_survey_put_device(struct roof_text *out, const struct roof_survey *s,
                             const struct roof_survey_about *about);
-/* Returns "Prefill" or "Decode" (survey_changes.c). */
-const char *roof_survey_phase_name(const struct roof_survey_phase *phase);
 /* Write the name of a change, and what it means and implies. */
 void roof_survey_put_change(struct roof_text *out, const struct roof_survey_phase *phase,
                             const struct roof_survey_change *change);

@@ -7,7 +7,7 @@
 #include "report/change_words.h"
 #include "report/markdown.h"
 
-const char *roof_survey_phase_name(const struct roof_survey_phase *phase)
+static const char *phase_name(const struct roof_survey_phase *phase)
 {
     return phase->base->scenario.phase == ROOF_PHASE_PREFILL ? "Prefill" : "Decode";
 }
@@ -194,7 +194,7 @@ static void put_times(struct roof_text *out, const struct roof_survey_phase *pha
 
 static void put_changes(struct roof_text *out, const struct roof_survey_phase *phase)
 {
-    roof_text_printf(out, "\n### %s\n\n", roof_survey_phase_name(phase));
+    roof_text_printf(out, "\n### %s\n\n", phase_name(phase));
     put_gains(out, phase);
     for (size_t i = 0; i < phase->changes; i++) {
         if (phase->change[i].refused.status != ROOF_OK) {

@@ -10,6 +10,7 @@
 #include "report/model_report.h"
 #include "report/report.h"
 #include "report/survey.h"
+#include "report/scenario_report.h"
 
 /* --- the question -------------------------------------------------------------------------- */
 
@@ -305,15 +306,13 @@ static void put_compute(struct roof_text *out, const struct roof_prediction *p)
                      p->part[0].unit == ROOF_COMPUTE_VECTOR ? " vector" : "");
 }
 
-/* The share of the time below which, both at the bound and as estimated, operators are folded. */
-#define SMALL_SHARE 0.01
-
+/* Tells whether an operator has a small share of both the bound and the expected time. */
 static bool is_small(const struct roof_model_prediction *r, size_t node)
 {
     const struct roof_node_prediction *const n = &r->node[node];
     const double expected =
         (double)n->node.count * n->prediction.expected_s / roof_survey_expected(r);
-    return roof_model_share(r, node) < SMALL_SHARE && !(expected >= SMALL_SHARE);
+    return roof_model_share(r, node) < ROOF_SMALL_SHARE && !(expected >= ROOF_SMALL_SHARE);
 }
 
 /* Writes the distribution of a phase's time over its largest operators. */
@@ -354,23 +353,30 @@ static void put_times(struct roof_text *out, const struct roof_survey_phase *pha
     }
 }
 
-/* Writes the computation and the formats of each operator. */
+/* Writes the computation and the formats of each operator, and then what bounds its rate: one table
+ * of both would be wider than a page. */
 static void put_operations(struct roof_text *out, const struct roof_model_prediction *r, size_t top)
 {
     struct roof_markdown_table g;
     size_t order[ROOF_GRAPH_MAX];
+    char name[ROOF_MODEL_REPORT_NAME];
     const size_t count = roof_model_report_order(order, r);
-    ROOF_GRID_BEGIN(&g, "operator", "operation", "formats", "runs at", ">FLOP/byte", ">ridge",
-                    "bound by", ">attainable");
+    ROOF_GRID_BEGIN(&g, "operator", "operation", "formats");
+    for (size_t i = 0; i < count && i < top; i++) {
+        const struct roof_node_prediction *const n = &r->node[order[i]];
+        roof_markdown_cell(&g, roof_model_report_operator(name, &n->node));
+        put_shape(&g.text, &n->prediction.workload);
+        roof_markdown_end_cell(&g);
+        put_formats(&g.text, &n->prediction);
+        roof_markdown_end_cell(&g);
+    }
+    roof_markdown_put(out, &g);
+    roof_text_put(out, "\n");
+    ROOF_GRID_BEGIN(&g, "operator", "runs at", ">FLOP/byte", ">ridge", "bound by", ">attainable");
     for (size_t i = 0; i < count && i < top; i++) {
         const struct roof_node_prediction *const n = &r->node[order[i]];
         const struct roof_prediction *const p = &n->prediction;
-        char name[ROOF_MODEL_REPORT_NAME];
         roof_markdown_cell(&g, roof_model_report_operator(name, &n->node));
-        put_shape(&g.text, &p->workload);
-        roof_markdown_end_cell(&g);
-        put_formats(&g.text, p);
-        roof_markdown_end_cell(&g);
         put_compute(&g.text, p);
         roof_markdown_end_cell(&g);
         roof_markdown_number(&g, p->intensity);
@@ -388,7 +394,7 @@ static void put_operations(struct roof_text *out, const struct roof_model_predic
 static void put_kernels(struct roof_text *out, const struct roof_survey_phase *phase, size_t top)
 {
     struct roof_text title = ROOF_TEXT_INIT;
-    roof_model_report_scenario(&title, phase->base);
+    roof_report_scenario(&title, phase->base);
     roof_text_put(out, "\n### Kernels: ");
     roof_markdown_put_made(out, &title);
     roof_text_put(out, "\n\n");
@@ -453,33 +459,34 @@ static void put_formulas(struct roof_text *out, const struct roof_survey *s)
 
 /* --- bottlenecks --------------------------------------------------------------------------- */
 
+/* Writes the share of each bottleneck in the time of some sizes, with its operators. */
 static void put_bottlenecks_of(struct roof_text *out, const struct roof_survey_phase *phase)
 {
     static const enum roof_bottleneck causes[] = {ROOF_BOTTLENECK_MEMORY, ROOF_BOTTLENECK_COMPUTE,
                                                   ROOF_BOTTLENECK_NETWORK};
     struct roof_markdown_table g;
     const bool prefill = is_prefill(phase);
-    const size_t count = phase->base->devices > (double)phase->base->scenario.dp ? 3 : 2;
     const char *const title[] = {prefill ? ">context" : ">batch",
-                                 prefill ? ">bound" : ">time per token",
-                                 "bound by",
-                                 ">memory-bound",
-                                 "operators",
-                                 ">compute-bound",
-                                 "operators",
-                                 ">network-bound",
+                                 prefill ? ">bound" : ">time per token", "bound by", ">share",
                                  "operators"};
     roof_text_printf(out, "\n### %s\n\n", prefill ? "Prefill by context" : "Decode by batch");
-    roof_markdown_begin(&g, title, 3 + 2 * count);
+    roof_markdown_begin(&g, title, COUNT(title));
     for (size_t i = 0; i < phase->points; i++) {
         const struct roof_survey_point *const p = &phase->point[i];
-        if (!p->detail) {
-            continue;
-        }
-        roof_markdown_integer(&g, p->size);
-        roof_markdown_quantity(&g, roof_survey_time(p->model_prediction), ROOF_UNIT_MILLISECONDS);
-        roof_markdown_cell(&g, roof_bottleneck_name(p->model_prediction->total.bottleneck));
-        for (size_t k = 0; k < count; k++) {
+        size_t rows = 0;
+        for (size_t k = 0; k < COUNT(causes) && p->detail; k++) {
+            if (!(p->share.bottleneck[causes[k]] > 0)) {
+                continue;
+            }
+            if (rows++ == 0) {
+                roof_markdown_integer(&g, p->size);
+                roof_markdown_quantity(&g, roof_survey_time(p->model_prediction),
+                                       ROOF_UNIT_MILLISECONDS);
+            } else {
+                roof_markdown_cell(&g, "");
+                roof_markdown_cell(&g, "");
+            }
+            roof_markdown_cell(&g, roof_bottleneck_name(causes[k]));
             roof_markdown_share(&g, p->share.bottleneck[causes[k]]);
             put_names(&g.text, p->model_prediction, causes[k]);
             roof_markdown_end_cell(&g);

@@ -167,13 +167,17 @@ const char *roof_table_readable(char out[ROOF_QUANTITY_SIZE], const struct roof_
         return printed.number > 0 ? "yes" : "no";
     }
     if (field->unit == ROOF_UNIT_COUNTS) {
-        return roof_format_quantity(out, printed.number, ROOF_UNIT_COUNTS);
-    }
-    if (fabs(printed.number) < 1e9 && printed.number == floor(printed.number)) {
+        roof_format_quantity(out, printed.number, ROOF_UNIT_COUNTS);
+    } else if (fabs(printed.number) < 1e9 && printed.number == floor(printed.number)) {
         roof_format_number(out, printed.number);
-        return out;
+    } else {
+        roof_format_short(out, printed.number);
     }
-    return roof_format_short(out, printed.number);
+    if (printed.text != NULL) {
+        const size_t length = strlen(out);
+        (void)snprintf(out + length, ROOF_QUANTITY_SIZE - length, " %s", printed.text);
+    }
+    return out;
 }
 
 /* Pads a text to a width; a negative width pads on the left. The last column of a row is not

@@ -70,8 +70,10 @@ static enum roof_status read_lognormal(struct roof_length *out, const char *what
 {
     double cv = 0;
     int64_t mean = 0;
+    char cv_of[96];
     TRY(roof_parse_integer(&mean, part[1], what, 1, ROOF_LENGTH_MAX, error));
-    TRY(roof_parse_number(&cv, part[2], what, CV_MIN, CV_MAX, error));
+    (void)snprintf(cv_of, sizeof cv_of, "the CV of %s", what);
+    TRY(roof_parse_number(&cv, part[2], cv_of, CV_MIN, CV_MAX, error));
     const double variance = roof_exact_log(1 + cv * cv);
     out->kind = ROOF_LENGTH_LOGNORMAL;
     out->mean = (double)mean;

@@ -43,7 +43,8 @@ struct reader {
 bool roof_bench_result_is(struct roof_csv *csv)
 {
     return roof_csv_first(csv) == '{' && (roof_csv_ahead(csv, "\"input_lens\"", BEGINNING) ||
-                                          roof_csv_ahead(csv, "\"mean_ttft_ms\"", BEGINNING));
+                                          roof_csv_ahead(csv, "\"mean_ttft_ms\"", BEGINNING) ||
+                                          roof_csv_ahead(csv, "\"request_throughput\"", BEGINNING));
 }
 
 static const struct roof_json_member *find(const struct reader *r, const char *name)
@@ -157,6 +158,17 @@ static enum roof_status check(const struct reader *r, struct roof_error *error)
     return ROOF_OK;
 }
 
+/* Refuses a negative time. */
+static enum roof_status check_time(const struct reader *r, enum list list, size_t i,
+                                   struct roof_error *error)
+{
+    return r->list[list][i] >= 0
+               ? ROOF_OK
+               : roof_error_at(error, ROOF_INVALID, r->name, 0, 0,
+                               "%s of request %zu: a time must not be negative, and this is %g s",
+                               names[list], i + 1, r->list[list][i]);
+}
+
 /* Makes the requests. A failed request has no output tokens, or no first one. */
 static enum roof_status make(struct roof_bench_result *out, const struct reader *r,
                              struct roof_error *error)
@@ -172,8 +184,10 @@ static enum roof_status make(struct roof_bench_result *out, const struct reader 
         const double generate = r->list[OUTPUTS][i];
         const double first = r->list[FIRSTS][i];
         const double gaps = r->list[GAPS][i];
+        TRY(check_time(r, FIRSTS, i, error));
+        TRY(check_time(r, GAPS, i, error));
         if (!(prompt >= 1 && prompt <= ROOF_LENGTH_MAX && generate >= 1 &&
-              generate <= ROOF_LENGTH_MAX && first > 0 && gaps >= 0)) {
+              generate <= ROOF_LENGTH_MAX && first > 0)) {
             out->failed++;
             continue;
         }
@@ -191,7 +205,13 @@ static enum roof_status make(struct roof_bench_result *out, const struct reader 
 static enum roof_status read_text(struct roof_bench_result *out, struct reader *r, size_t length,
                                   struct roof_error *error)
 {
-    TRY(roof_json_members(r->member, &r->members, MEMBERS_MAX, r->text, length, r->name, 1, error));
+    const enum roof_status status =
+        roof_json_members(r->member, &r->members, MEMBERS_MAX, r->text, length, r->name, 1, error);
+    if (status == ROOF_INVALID && *r->text == '{' && strstr(r->text, "}\n{") != NULL) {
+        return roof_error_at(error, ROOF_INVALID, r->name, 0, 0,
+                             "this file has several results of bench serve: give a file with one");
+    }
+    TRY(status);
     for (int i = 0; i < LISTS; i++) {
         TRY(read_list(r, (enum list)i, error));
     }

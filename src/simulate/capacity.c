@@ -11,9 +11,26 @@
 /* A search ends when the ratio of its bounds is at most this. */
 #define COARSE_RATIO 1.15
 #define FINE_RATIO 1.005
-/* The slope of a latency over the rate is taken between points whose rates differ by at least this
- * ratio. */
-#define SLOPE_RATIO 1.02
+/* A rate is unknown if there are fewer requests than this for each one in flight. */
+#define PER_FLIGHT 3
+/* With this many requests waiting on average, the engine may be at its limit. What it completes is
+ * measured at a rate that is higher by the second factor. */
+#define WAITING_LEAST 5
+#define OVERLOAD 1.3
+/* More requests are simulated there, by the second factor, if the engine still fills up: if this
+ * fraction of what it served did not end. */
+#define FILLING 0.02
+#define LONGER 4
+/* The factor of requests that is asked for if there are too few. */
+#define MORE 10
+/* An interval needs more requests if the ratio of its ends is at least the first of these, and is
+ * unknown from the second one on. */
+#define RATIO_WIDE 2
+#define RATIO_KNOWN 10
+/* Half the logarithm of that ratio from which the slope is taken again, and the ratio of the rates
+ * between which it is then taken. */
+#define HALF_WIDE 0.15
+#define FAR_RATIO 1.5
 /* The most simulations of a search. */
 #define RUNS_MAX 200
 
@@ -30,6 +47,7 @@ struct point {
 struct search {
     const struct roof_simulation_inputs *inputs;
     uint64_t requests; /* per simulation */
+    bool coarse;       /* only the bounds are of interest */
     struct roof_capacity *out;
     struct point low;           /* the highest rate known to keep the limits */
     struct point high;          /* the lowest rate known to miss them */
@@ -51,7 +69,7 @@ static void judge(struct point *out, const struct roof_simulation *s,
             *out = (struct point){out->rate, excess, r->limited_ci_s / r->limited_s, i};
         }
     }
-    if (s->saturated) {
+    if (s->saturated || s->stopped) {
         out->excess = HUGE_VAL;
         out->limit = ROOF_LATENCY_COUNT;
     }
@@ -68,6 +86,7 @@ static enum roof_status try_rate(struct search *s, double rate, bool *kept,
     roof_simulation_set_rate(&inputs, &arrivals, rate);
     inputs.requests = s->requests;
     inputs.keep = false;
+    inputs.verdict = s->coarse;
     s->out->runs++;
     TRY(roof_simulate(&result, &inputs, error));
     judge(&point, &result, inputs.limit);
@@ -112,57 +131,132 @@ static enum roof_status bisect(struct search *s, double ratio, struct roof_error
     return ROOF_OK;
 }
 
-/* Returns the nearest point from which the slope of the latency can be taken; NULL: there is none.
- */
-static const struct point *neighbour(const struct search *s)
+/* Returns the slope of the logarithm of the latency over that of the rate: of the line through the
+ * rate found and closest to the other points. Those far away weigh most, because latencies rise in
+ * steps. NAN: there are no others. */
+static double slope_of(const struct search *s)
 {
-    const struct point *found = NULL;
+    double products = 0;
+    double squares = 0;
     for (int i = 0; i < s->points; i++) {
         const struct point *const p = &s->point[i];
-        const double apart = fabs(log(p->rate / s->low.rate));
-        if (isfinite(p->excess) && p->limit == s->low.limit && apart >= log(SLOPE_RATIO) &&
-            (found == NULL || apart < fabs(log(found->rate / s->low.rate)))) {
-            found = p;
+        if (isfinite(p->excess) && p->limit == s->low.limit) {
+            const double apart = log(p->rate / s->low.rate);
+            products += apart * log(p->excess / s->low.excess);
+            squares += apart * apart;
         }
     }
-    return found;
+    return squares > 0 ? products / squares : ROOF_UNKNOWN;
 }
 
-/* Computes the interval of the rate: that of the latency, divided by its logarithmic slope. */
-static void put_interval(struct roof_capacity *out, const struct search *s)
+/* Simulates some requests at a rate that is not part of the search. */
+static enum roof_status simulate_at(struct roof_simulation *out, const struct search *s,
+                                    double rate, uint64_t requests, struct roof_error *error)
 {
-    const struct point *const a = &s->low;
-    const struct point *const b = neighbour(s);
-    /* Latencies of a saturated engine have no confidence interval. */
-    if (b == NULL || !(a->uncertainty < 1) || out->limit == ROOF_LATENCY_COUNT) {
-        return;
+    struct roof_simulation_inputs inputs = *s->inputs;
+    struct roof_arrivals arrivals;
+    roof_simulation_set_rate(&inputs, &arrivals, rate);
+    inputs.requests = requests;
+    inputs.keep = false;
+    s->out->runs++;
+    return roof_simulate(out, &inputs, error);
+}
+
+/* Computes the interval of the rate: that of the logarithm of the latency, divided by its slope. If
+ * that is wide, the slope between rates that are close is uncertain, and a rate that is far away
+ * gives a better one. */
+static enum roof_status put_interval(struct roof_capacity *out, struct search *s,
+                                     struct roof_error *error)
+{
+    double half = s->low.uncertainty / slope_of(s);
+    if (!(half > 0 && half < HALF_WIDE) && !isnan(s->low.uncertainty) && s->points < POINTS) {
+        struct point *const far = &s->point[s->points++];
+        struct roof_simulation result;
+        *far = (struct point){.rate = s->low.rate / FAR_RATIO};
+        TRY(simulate_at(&result, s, far->rate, s->requests, error));
+        judge(far, &result, s->inputs->limit);
+        half = s->low.uncertainty / slope_of(s);
     }
-    const double slope = log(b->excess / a->excess) / log(b->rate / a->rate);
-    if (slope > 0) {
-        out->low = a->rate * exp(log(1 - a->uncertainty) / slope);
-        out->high = a->rate * exp(log(1 + a->uncertainty) / slope);
+    out->low = out->rate * exp(-half);
+    out->high = out->rate * exp(half);
+    return ROOF_OK;
+}
+
+/* Lowers the rate to what the engine completes when more requests arrive. A short run may keep the
+ * limits above it, because the queue takes time to grow. Its interval is from there, less chance,
+ * to the rate that is too high. */
+static enum roof_status put_saturated(struct roof_capacity *out, struct search *s,
+                                      struct roof_error *error)
+{
+    struct roof_simulation over;
+    const double rate = OVERLOAD * s->low.rate;
+    uint64_t requests = s->requests;
+    TRY(simulate_at(&over, s, rate, requests, error));
+    if (over.filling > FILLING && s->inputs->arrivals != NULL) {
+        requests *= LONGER;
+        TRY(simulate_at(&over, s, rate, requests, error));
     }
+    const double served = over.served_per_s / (1 - (double)over.rejected / (double)requests);
+    if (served < s->low.rate) {
+        out->rate = served;
+        out->limit = ROOF_LATENCY_COUNT;
+        TRY(simulate_at(&out->at, s, served, s->requests, error));
+    }
+    if (out->limit == ROOF_LATENCY_COUNT) {
+        out->low = out->rate * fmax(0, 1 - 2 * over.noise);
+        out->high = fmax(s->high.rate, served);
+    }
+    return ROOF_OK;
+}
+
+/* Judges the rate that the search found, and computes its interval. */
+static enum roof_status put_rate(struct roof_capacity *out, struct search *s,
+                                 struct roof_error *error)
+{
+    const struct roof_simulation *const at = &out->at;
+    const double flight = s->low.rate * at->latency[ROOF_LATENCY_E2E].mean_s;
+    out->limit = s->high.limit;
+    out->open = s->high.rate == 0 || PER_FLIGHT * flight > (double)s->requests;
+    out->rate = out->open ? ROOF_UNKNOWN : s->low.rate;
+    if (out->open) {
+        out->wanted = MORE * s->requests;
+        return s->high.rate == 0 ? ROOF_OK
+                                 : simulate_at(&out->at, s, ROOF_RATE_MAX, s->requests, error);
+    }
+    if (s->low.rate == 0) {
+        return ROOF_OK;
+    }
+    if (out->limit == ROOF_LATENCY_COUNT || at->waiting >= WAITING_LEAST) {
+        TRY(put_saturated(out, s, error));
+    }
+    if (out->limit != ROOF_LATENCY_COUNT) {
+        TRY(put_interval(out, s, error));
+    }
+    if (!(out->low <= out->rate && out->high < RATIO_KNOWN * out->low)) {
+        out->why = out->limit == ROOF_LATENCY_COUNT ? ROOF_NO_INTERVAL_SATURATION
+                   : isnan(s->low.uncertainty)      ? ROOF_NO_INTERVAL_FEW
+                   : out->low <= out->rate          ? ROOF_NO_INTERVAL_WIDE
+                                                    : ROOF_NO_INTERVAL_SLOPE;
+        out->low = out->high = ROOF_UNKNOWN;
+    }
+    out->wanted = out->high < RATIO_WIDE * out->low ? 0 : MORE * s->requests;
+    return ROOF_OK;
 }
 
 enum roof_status roof_capacity_find(struct roof_capacity *out,
                                     const struct roof_simulation_inputs *inputs,
                                     struct roof_error *error)
 {
-    struct search s = {.inputs = inputs, .out = out};
+    struct search s = {.inputs = inputs, .coarse = true, .out = out};
     *out = (struct roof_capacity){.low = ROOF_UNKNOWN, .high = ROOF_UNKNOWN};
     s.requests = inputs->requests < COARSE_REQUESTS ? inputs->requests : COARSE_REQUESTS;
     TRY(bracket(&s, 1, 4, error));
     TRY(bisect(&s, COARSE_RATIO, error));
     const double guess = s.low.rate > 0 ? s.low.rate : ROOF_RATE_MIN;
     s.requests = inputs->requests;
+    s.coarse = false;
     s.points = 0;
     TRY(bracket(&s, guess, COARSE_RATIO, error));
     TRY(bisect(&s, FINE_RATIO, error));
-    out->limit = s.high.limit;
-    out->open = s.high.rate == 0;
-    out->rate = out->open ? ROOF_UNKNOWN : s.low.rate;
-    if (out->rate > 0) {
-        put_interval(out, &s);
-    }
-    return ROOF_OK;
+    return put_rate(out, &s, error);
 }

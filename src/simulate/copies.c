@@ -15,6 +15,11 @@ const char *const roof_router_names[] = {[ROOF_ROUTER_ROUND_ROBIN] = "round-robi
 
 struct roof_copies {
     struct roof_scheduler **copy;
+    /* When each copy has work again, as a tree: node 1 is the root, the children of node i are 2 i
+     * and 2 i + 1, and the leaves from node `leaves` on are the copies. A leaf without requests, or
+     * without a copy, is HUGE_VAL; each other node is the least of its children. */
+    double *wakes_s;
+    size_t leaves; /* a power of two */
     size_t count;
     enum roof_router router;
     size_t next;  /* the copy whose turn is next */
@@ -34,7 +39,16 @@ enum roof_status roof_copies_open(struct roof_copies **out, size_t count, enum r
     c->router = router;
     c->steps = NONE;
     c->copy = calloc(count, sizeof(struct roof_scheduler *));
-    enum roof_status status = c->copy == NULL ? roof_no_memory(error) : ROOF_OK;
+    c->leaves = 1;
+    while (c->leaves < count) {
+        c->leaves *= 2;
+    }
+    c->wakes_s = malloc(2 * c->leaves * sizeof *c->wakes_s);
+    enum roof_status status =
+        c->copy == NULL || c->wakes_s == NULL ? roof_no_memory(error) : ROOF_OK;
+    for (size_t i = 0; status == ROOF_OK && i < 2 * c->leaves; i++) {
+        c->wakes_s[i] = HUGE_VAL;
+    }
     while (status == ROOF_OK && c->count < count) {
         status =
             roof_scheduler_open(&c->copy[c->count++], limits, table, on_served, context, error);
@@ -53,6 +67,7 @@ void roof_copies_free(struct roof_copies *c)
             roof_scheduler_free(c->copy[i]);
         }
         free(c->copy);
+        free(c->wakes_s);
         free(c);
     }
 }
@@ -92,16 +107,37 @@ static size_t route(struct roof_copies *c, const struct roof_arrival *request)
     return found;
 }
 
+/* Notes when a copy has work again. */
+static void note(struct roof_copies *c, size_t copy)
+{
+    const struct roof_scheduler *const s = c->copy[copy];
+    size_t node = c->leaves + copy;
+    c->wakes_s[node] = roof_scheduler_present(s) == 0 ? HUGE_VAL : roof_scheduler_wakes(s);
+    for (node /= 2; node > 0; node /= 2) {
+        const double *const child = &c->wakes_s[2 * node];
+        const double least = child[0] <= child[1] ? child[0] : child[1];
+        if (c->wakes_s[node] == least) {
+            break;
+        }
+        c->wakes_s[node] = least;
+    }
+}
+
 enum roof_status roof_copies_push(struct roof_copies *c, uint64_t number,
                                   const struct roof_arrival *request, struct roof_error *error)
 {
-    return roof_scheduler_push(c->copy[route(c, request)], number, request, error);
+    const size_t copy = route(c, request);
+    TRY(roof_scheduler_push(c->copy[copy], number, request, error));
+    note(c, copy);
+    return ROOF_OK;
 }
 
 enum roof_status roof_copies_put(struct roof_copies *c, size_t copy,
                                  const struct roof_served *request, struct roof_error *error)
 {
-    return roof_scheduler_put(c->copy[copy], request, error);
+    TRY(roof_scheduler_put(c->copy[copy], request, error));
+    note(c, copy);
+    return ROOF_OK;
 }
 
 size_t roof_copies_stepping(const struct roof_copies *c)
@@ -120,42 +156,57 @@ static enum roof_status run_copy(struct roof_copies *c, size_t copy, double unti
     c->steps = copy;
     const enum roof_status status = roof_scheduler_run(c->copy[copy], until_s, error);
     c->steps = NONE;
+    note(c, copy);
     return status;
 }
 
 /* Finds the copy that has work first, and the time of the second one; NONE: no copy has work. */
 static size_t first_to_wake(double *next_s, const struct roof_copies *c)
 {
-    size_t found = NONE;
-    double least = HUGE_VAL;
+    const double *const wakes = c->wakes_s;
+    size_t node = 1;
     *next_s = HUGE_VAL;
-    for (size_t i = 0; i < c->count; i++) {
-        const double wakes = roof_scheduler_wakes(c->copy[i]);
-        if (roof_scheduler_present(c->copy[i]) == 0) {
-            continue;
-        }
-        if (wakes < least) {
-            *next_s = least;
-            least = wakes;
-            found = i;
-        } else {
-            *next_s = fmin(*next_s, wakes);
-        }
+    while (node < c->leaves) {
+        const size_t first = wakes[2 * node] <= wakes[2 * node + 1] ? 2 * node : 2 * node + 1;
+        *next_s = fmin(*next_s, wakes[first ^ 1]);
+        node = first;
     }
-    return found;
+    return wakes[node] < HUGE_VAL ? node - c->leaves : NONE;
+}
+
+/* Finds the first copy from a number on that has work before a time; NONE: no copy does. */
+static size_t first_before(const struct roof_copies *c, size_t from, double until_s)
+{
+    size_t node = c->leaves + from;
+    if (from >= c->count) {
+        return NONE;
+    }
+    while (!(c->wakes_s[node] < until_s)) { /* up, and to the right */
+        while (node % 2 == 1) {
+            node /= 2;
+        }
+        if (node == 0) {
+            return NONE;
+        }
+        node++;
+    }
+    while (node < c->leaves) {
+        node = c->wakes_s[2 * node] < until_s ? 2 * node : 2 * node + 1;
+    }
+    return node - c->leaves;
 }
 
 double roof_copies_wakes(const struct roof_copies *c)
 {
-    double next = 0;
-    const size_t first = first_to_wake(&next, c);
-    return first == NONE ? HUGE_VAL : roof_scheduler_wakes(c->copy[first]);
+    return c->wakes_s[1];
 }
 
 enum roof_status roof_copies_run(struct roof_copies *c, double until_s, struct roof_error *error)
 {
     if (isfinite(until_s)) {
-        for (size_t i = 0; i < c->count; i++) {
+        /* A copy whose work begins later would do nothing. */
+        for (size_t i = first_before(c, 0, until_s); i != NONE;
+             i = first_before(c, i + 1, until_s)) {
             TRY(run_copy(c, i, until_s, error));
         }
         return ROOF_OK;
@@ -163,7 +214,7 @@ enum roof_status roof_copies_run(struct roof_copies *c, double until_s, struct r
     double next = 0;
     size_t copy = first_to_wake(&next, c);
     while (copy != NONE) {
-        const double step = nextafter(roof_scheduler_wakes(c->copy[copy]), HUGE_VAL);
+        const double step = nextafter(c->wakes_s[c->leaves + copy], HUGE_VAL);
         TRY(run_copy(c, copy, fmax(next, step), error));
         copy = first_to_wake(&next, c);
     }
@@ -188,6 +239,12 @@ double roof_copies_clock(const struct roof_copies *c)
     return clock;
 }
 
+static void add_limit(struct roof_limit_sums *out, const struct roof_limit_sums *more)
+{
+    out->time_s += more->time_s;
+    out->waiting_s += more->waiting_s;
+}
+
 void roof_copies_sums(struct roof_scheduler_sums *out, const struct roof_copies *c)
 {
     *out = *roof_scheduler_sums(c->copy[0]);
@@ -198,9 +255,9 @@ void roof_copies_sums(struct roof_scheduler_sums *out, const struct roof_copies 
         out->waiting_s += s->waiting_s;
         out->blocks_s += s->blocks_s;
         out->tokens_s += s->tokens_s;
-        out->budget_s += s->budget_s;
-        out->memory_s += s->memory_s;
-        out->sequences_s += s->sequences_s;
+        add_limit(&out->budget, &s->budget);
+        add_limit(&out->memory, &s->memory);
+        add_limit(&out->sequences, &s->sequences);
         out->steps += s->steps;
         out->preemptions += s->preemptions;
         out->finished += s->finished;

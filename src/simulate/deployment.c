@@ -69,7 +69,8 @@ static enum roof_status count_blocks(struct roof_deployment *d, struct roof_erro
     if (blocks < 1) {
         return roof_error_set(
             error, ROOF_UNSATISFIED,
-            "%s on %s leaves no memory for a KV cache: weights and activations take %s of %s",
+            "%s on %s leaves no memory for a KV cache: weights and activations take %s, and %s are "
+            "usable; " ROOF_KEY("tp") " splits them over devices",
             d->model->id, d->hardware->id,
             roof_format_quantity(need, m->weights + m->activations, ROOF_UNIT_CAPACITY),
             roof_format_quantity(have, m->capacity - m->reserve, ROOF_UNIT_CAPACITY));
@@ -163,9 +164,10 @@ void roof_deployment_limit(struct roof_scheduler_limits *limits,
     limits->drafts.acceptance = deployment->scenario.acceptance;
     limits->ahead =
         limits->ahead && !deployment->bound; /* lower bounds have no host work to run ahead of */
+    const struct roof_scenario *const s = &deployment->scenario;
+    const struct roof_host_time *const host = &s->host_time[s->common.stack];
+    limits->compile_s = deployment->bound ? 0 : host->compile_s;
     if (limits->engine_overhead) {
-        const struct roof_scenario *const s = &deployment->scenario;
-        const struct roof_host_time *const host = &s->host_time[s->common.stack];
         limits->overhead_s = deployment->bound ? 0 : host->request_s;
         limits->front_s = deployment->bound ? 0 : host->front_s;
     }
@@ -197,10 +199,12 @@ static enum roof_status find_part(double *bytes, const struct roof_deployment *d
     return ROOF_OK;
 }
 
-enum roof_status roof_deployment_transfer(struct roof_transfer *out,
-                                          const struct roof_deployment *prefill,
-                                          const struct roof_deployment *decode,
-                                          struct roof_error *error)
+/* Computes the transfer of a prompt from a prefill copy to a decode copy, whose caches have one
+ * format. ROOF_USAGE if the link between all their devices is unknown. */
+static enum roof_status find_transfer(struct roof_transfer *out,
+                                      const struct roof_deployment *prefill,
+                                      const struct roof_deployment *decode,
+                                      struct roof_error *error)
 {
     const struct roof_scenario *const from = &prefill->scenario;
     const struct roof_scenario *const to = &decode->scenario;
@@ -235,7 +239,7 @@ enum roof_status roof_deployments_open(struct roof_deployments *out, const struc
     first.generate = 1;
     first.draft_tokens = 0;
     TRY(roof_deployment_open(&out->prefill, model, &first, hardware, bound, error));
-    return roof_deployment_transfer(&out->prefills.transfer, &out->prefill, &out->copy, error);
+    return find_transfer(&out->prefills.transfer, &out->prefill, &out->copy, error);
 }
 
 static void scale(struct roof_deployment *d, int64_t copies)
@@ -252,7 +256,7 @@ enum roof_status roof_deployments_scale(struct roof_deployments *out, int64_t co
         return ROOF_OK;
     }
     scale(&out->prefill, prefills);
-    return roof_deployment_transfer(&out->prefills.transfer, &out->prefill, &out->copy, error);
+    return find_transfer(&out->prefills.transfer, &out->prefill, &out->copy, error);
 }
 
 void roof_deployments_close(struct roof_deployments *d)
@@ -288,4 +292,7 @@ void roof_deployments_use(struct roof_simulation_inputs *inputs, struct roof_dep
         inputs->prefills = p;
     }
     roof_deployment_limit(&inputs->limits, &of->copy);
+    if (inputs->prefills != NULL) {
+        inputs->limits.compile_s = 0; /* the other copies prefill */
+    }
 }

@@ -42,13 +42,6 @@ void roof_deployment_limit(struct roof_scheduler_limits *limits,
  * cache, and the devices of the prefill copy send equal parts of the total. */
 double roof_transfer_time(double part_bytes, int64_t receivers, int64_t senders, double link);
 
-/* Computes the transfer of a prompt from a prefill copy to a decode copy, whose caches have one
- * format. ROOF_USAGE if the link between all their devices is unknown. */
-enum roof_status roof_deployment_transfer(struct roof_transfer *out,
-                                          const struct roof_deployment *prefill,
-                                          const struct roof_deployment *decode,
-                                          struct roof_error *error);
-
 /* The deployments that serve together: copies of one kind, or decode copies and prefill copies. */
 struct roof_deployments {
     struct roof_deployment copy;    /* every copy, or the decode copies */
@@ -57,8 +50,9 @@ struct roof_deployments {
 };
 
 /* Opens both; `prefill` is the scenario of a prefill copy, whose dp is the number of such copies,
- * or NULL. The errors are those of roof_deployment_open and roof_deployment_transfer. The caller
- * releases *out by roof_deployments_close, even after a failure; it must not move while in use. */
+ * or NULL. The errors are those of roof_deployment_open, and ROOF_USAGE if the link between both
+ * is unknown. The caller releases *out by roof_deployments_close, even after a failure; it must not
+ * move while in use. */
 enum roof_status roof_deployments_open(struct roof_deployments *out, const struct roof_model *model,
                                        const struct roof_scenario *scenario,
                                        const struct roof_scenario *prefill,

@@ -132,6 +132,18 @@ enum roof_status roof_distribution_merge(struct roof_distribution *values,
     return ROOF_OK;
 }
 
+size_t roof_distribution_from(const struct roof_distribution *values, double least)
+{
+    size_t count = 0;
+    for (size_t i = 0; values->bin == NULL && i < values->count; i++) {
+        count += values->value[i] >= least ? 1 : 0;
+    }
+    for (size_t i = bin_of(least); values->bin != NULL && i < BINS; i++) {
+        count += values->bin[i];
+    }
+    return count;
+}
+
 double roof_distribution_mean(const struct roof_distribution *values)
 {
     return values->count == 0 ? ROOF_UNKNOWN : values->sum / (double)values->count;
@@ -195,14 +207,19 @@ static double value_of_rank(struct roof_distribution *values, size_t rank)
     return values->value[rank];
 }
 
+size_t roof_distribution_rank(size_t count, double percent)
+{
+    /* 99 % of 100 are 99, although the binary product may be slightly larger. */
+    const double rank = ceil(percent / 100 * (double)count * (1 - 1e-14));
+    return rank < 1 ? 1 : (size_t)rank;
+}
+
 double roof_distribution_percentile(struct roof_distribution *values, double percent)
 {
     if (values->count == 0) {
         return ROOF_UNKNOWN;
     }
-    /* 99 % of 100 are 99, although the binary product may be slightly larger. */
-    const double rank = ceil(percent / 100 * (double)values->count * (1 - 1e-14));
-    const size_t nearest = rank < 1 ? 1 : (size_t)rank;
+    const size_t nearest = roof_distribution_rank(values->count, percent);
     if (values->bin == NULL) {
         return value_of_rank(values, nearest - 1);
     }

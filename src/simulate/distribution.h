@@ -33,9 +33,15 @@ enum roof_status roof_distribution_add(struct roof_distribution *values, double 
                                        struct roof_error *error);
 /* Returns the mean; NAN without values. */
 double roof_distribution_mean(const struct roof_distribution *values);
+/* Returns the rank of a percentile of some values, from 1: the value of this rank is the smallest
+ * one that as many percent do not exceed. */
+size_t roof_distribution_rank(size_t count, double percent);
 /* Returns the nearest-rank percentile, 0 < percent <= 100: the smallest value v such that `percent`
  * % of all values are at most v. NAN without values. It reorders the values. */
 double roof_distribution_percentile(struct roof_distribution *values, double percent);
+/* Returns the number of values that are not below `least`; of a histogram, those from its bin on.
+ */
+size_t roof_distribution_from(const struct roof_distribution *values, double least);
 /* Adds all values of another set. */
 enum roof_status roof_distribution_merge(struct roof_distribution *values,
                                          const struct roof_distribution *other,

@@ -6,12 +6,15 @@
 #include "base/base.h"
 #include "base/quantity.h"
 
-/* The bounds and the steps of the search: the scale as a logarithm, the overhead in seconds. */
+/* The bounds and the steps of the search: the scale as a logarithm, the overhead in seconds. The
+ * texts of roof_fit_bound have the bounds, too. */
 #define SCALE_LEAST 0.2
 #define SCALE_MOST 8
 #define OVERHEAD_MOST 0.5
 #define OVERHEAD_STEP 1e-5
 #define ROUNDS 2
+/* A result this close to a bound is at it. */
+#define NEAR 1e-3
 #define CUTS 24
 #define GOLDEN 0.6180339887498949
 
@@ -32,7 +35,7 @@ static void compare(struct roof_fit_errors *out, const struct roof_simulation *s
             }
         }
         out->measured_s[l] = count > 0 ? measured / count : ROOF_UNKNOWN;
-        out->error[l] = count > 0 ? simulated / measured - 1 : ROOF_UNKNOWN;
+        out->error[l] = measured > 0 ? simulated / measured - 1 : ROOF_UNKNOWN;
         out->requests = (uint64_t)fmax((double)out->requests, count);
     }
 }
@@ -112,6 +115,15 @@ static enum roof_status search(const struct search *s, double low, double high,
         found = floor(found / OVERHEAD_STEP) * OVERHEAD_STEP;
     }
     return misfit(&least, s, found, error);
+}
+
+const char *roof_fit_bound(double scale, double overhead_s)
+{
+    return scale < SCALE_LEAST * (1 + NEAR) || scale > SCALE_MOST * (1 - NEAR)
+               ? "--step-scale is at a bound of the search (0.2 to 8)"
+           : overhead_s > OVERHEAD_MOST * (1 - NEAR)
+               ? "--request-overhead is at a bound of the search (0 to 500 ms)"
+               : NULL;
 }
 
 uint64_t roof_fit_part(uint64_t requests)

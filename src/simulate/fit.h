@@ -16,6 +16,10 @@ struct roof_fit_errors {
 void roof_fit_compare(struct roof_fit_errors *out, const struct roof_simulation *simulation,
                       const struct roof_request_trace *trace, uint64_t first);
 
+/* Says which fitted number is at a bound of its search, so that the fit means little; NULL: none.
+ * An overhead of 0 is not a bound, as requests cannot have less. */
+const char *roof_fit_bound(double scale, double overhead_s);
+
 /* Returns how many of the requests, from the first one on, a fit uses: a fifth, rounded up. */
 uint64_t roof_fit_part(uint64_t requests);
 

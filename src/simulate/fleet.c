@@ -378,6 +378,6 @@ void roof_fleet_prefill_sums(struct roof_prefill_sums *out, const struct roof_fl
     if (f->prefills != NULL) {
         roof_copies_sums(&prefills, f->prefills);
         out->busy_s = prefills.busy_s;
-        out->budget_s = prefills.budget_s;
+        out->budget_s = prefills.budget.time_s;
     }
 }

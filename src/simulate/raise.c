@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "simulate/raise.h"
 
+#include <math.h>
+
 #include "base/base.h"
 
 /* The number of requests in the simulations that choose among the changes. */
@@ -33,7 +35,7 @@ static struct changed unchanged(const struct roof_deployments *d,
 }
 
 /* Finds the greatest rate of a changed engine, with at most this many requests; 0 if the change is
- * not valid for the model. */
+ * not valid for the model, NAN if the requests are too few. */
 static enum roof_status rate_of(double *out, const struct changed *c, uint64_t requests,
                                 const struct roof_deployments *d,
                                 const struct roof_simulation_inputs *inputs,
@@ -142,13 +144,21 @@ static bool make_change(struct changed *c, size_t index, const struct roof_deplo
         c->prefill.dp *= 2;
         c->raise = (struct roof_raise){.key = "prefill_copies", .value = c->prefill.dp};
         return d->prefill.parts != NULL;
-    case 7:
+    case 7: /* if only one kind is doubled, the other one becomes the bottleneck */
+        c->scenario.dp *= 2;
+        c->prefill.dp *= 2;
+        c->raise = (struct roof_raise){.key = "dp",
+                                       .value = c->scenario.dp,
+                                       .other_key = "prefill_copies",
+                                       .other_value = c->prefill.dp};
+        return d->prefill.parts != NULL;
+    case 8:
         return narrow(c, true);
     default:
         return narrow(c, false);
     }
 }
-#define CHANGES 9
+#define CHANGES 10
 
 /* Finds the gain of a change over the rate of the same number of requests, and keeps it. */
 static enum roof_status weigh(struct gains *gains, size_t change, double rate, uint64_t requests,
@@ -161,6 +171,9 @@ static enum roof_status weigh(struct gains *gains, size_t change, double rate, u
         return ROOF_OK;
     }
     TRY(rate_of(&raised, &c, requests, d, inputs, error));
+    if (isnan(raised) && requests < inputs->requests) { /* that many are in flight at once */
+        TRY(rate_of(&raised, &c, inputs->requests, d, inputs, error));
+    }
     c.raise.devices = roof_scenario_devices(&c.scenario) +
                       (d->prefill.parts == NULL ? 0 : roof_scenario_devices(&c.prefill));
     c.raise.factor = raised / rate;
@@ -178,9 +191,14 @@ enum roof_status roof_raises_find(struct roof_raise out[ROOF_RAISES_MAX], size_t
     struct gains gains = {.count = 0};
     double base = 0;
     *count = 0;
-    TRY(rate_of(&base, &same, REQUESTS, deployments, inputs, error));
+    uint64_t requests = REQUESTS;
+    TRY(rate_of(&base, &same, requests, deployments, inputs, error));
+    if (isnan(base)) { /* that many are in flight at once */
+        requests = inputs->requests;
+        base = rate;
+    }
     for (size_t i = 0; i < CHANGES && base > 0; i++) {
-        TRY(weigh(&rough, i, base, REQUESTS, deployments, inputs, error));
+        TRY(weigh(&rough, i, base, requests, deployments, inputs, error));
     }
     /* Percentiles of few requests are uncertain: the changes that seem best are simulated again. */
     for (size_t i = 0; i < rough.count && rate > 0; i++) {

@@ -6,13 +6,15 @@
 #include "simulate/capacity.h"
 #include "simulate/deployment.h"
 
-/* A change of one input. */
+/* A change of one input, or of two. */
 struct roof_raise {
     const char *key; /* the key of the input */
     int64_t value;
-    const char *format; /* the new value is this number format; NULL: it is `number` */
-    int64_t devices;    /* number of devices after the change */
-    double factor;      /* gain in the greatest rate, above 1 */
+    const char *format;    /* the new value is this number format; NULL: it is `number` */
+    const char *other_key; /* the key of a second input; NULL: there is none */
+    int64_t other_value;
+    int64_t devices; /* number of devices after the change */
+    double factor;   /* gain in the greatest rate, above 1 */
 };
 #define ROOF_RAISES_MAX 3
 

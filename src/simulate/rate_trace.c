@@ -94,8 +94,8 @@ static enum roof_status add(struct roof_rate_trace *t, struct reader *r, struct 
     }
     struct roof_rate_interval *const i = &t->interval[t->count];
     if (!read_time(&i->begin_s, time)) {
-        return bad(r, error,
-                   "a time must be a number of seconds, 18:30, or 2023-11-16 18:30:00, not", time);
+        return bad(r, error, "a time must be a number of seconds, 18:30, or 2023-11-16 18:30, not",
+                   time);
     }
     if (t->count > 0 && i->begin_s <= i[-1].begin_s) {
         return bad(

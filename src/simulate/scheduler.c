@@ -142,6 +142,9 @@ static enum roof_status go_on(struct roof_scheduler *s, struct group *g, struct 
     const int64_t tokens = least(q->prefill - q->prefilled, p->budget);
     if (blocks_of(q->prefilled + tokens) - blocks_of(q->prefilled) > s->free) {
         p->preempted = true;
+        /* If prompts have steps alone, the next group would admit it at once, and both would
+         * prefill and preempt it for ever while no sequence decodes. */
+        s->yields = s->limits.separates && s->stages > 1;
         return roof_sequence_preempt(s, s->partial, error); /* it was admitted last */
     }
     return add_chunk(s, g, p, s->partial, tokens, error);
@@ -192,6 +195,14 @@ static bool finds_room(int64_t *cached, int64_t *tokens, const struct roof_sched
             s->promised + blocks_at_end(&s->limits, r->prompt, r->generate) <= s->blocks);
 }
 
+/* Tells whether the cache has room for all tokens of the first request in the queue. */
+static bool whole_fits(const struct roof_scheduler *s)
+{
+    int64_t cached = 0;
+    int64_t tokens = 0;
+    return s->queue.count == 0 || finds_room(&cached, &tokens, s, INT64_MAX);
+}
+
 /* Admits requests into the step of a group while all limits allow it. */
 static enum roof_status admit_all(struct roof_scheduler *s, struct group *g, struct prompts *p,
                                   struct roof_error *error)
@@ -199,8 +210,9 @@ static enum roof_status admit_all(struct roof_scheduler *s, struct group *g, str
     const size_t share = share_of(s);
     int64_t cached = 0;
     int64_t tokens = 0;
-    while (!p->preempted && s->partial == NONE && s->queue.count > 0 && p->budget > 0 &&
-           s->spares > 0 && g->decoding + g->completes < share) {
+    s->yields = s->yields && s->running > 0 && !whole_fits(s);
+    while (!p->preempted && !s->yields && s->partial == NONE && s->queue.count > 0 &&
+           p->budget > 0 && s->spares > 0 && g->decoding + g->completes < share) {
         if (first_comes(s) > s->seen_s) {
             return ROOF_OK;
         }
@@ -243,7 +255,8 @@ static void add_time(struct roof_scheduler *s, double time)
                 (double)(s->limits.blocks - s->free));
     sums->tokens_s += s->now.tokens ? time : 0;
     if (s->now.limit != NULL) {
-        *s->now.limit += time;
+        s->now.limit->time_s += time;
+        s->now.limit->waiting_s += time * (double)s->queue.count;
     }
 }
 
@@ -318,6 +331,7 @@ static enum roof_status land(struct roof_scheduler *s, struct roof_error *error)
 {
     struct group *const g = &s->group[s->flight[s->first_flight]];
     pass_time(s, g->exit_s);
+    s->stalled = false;
     s->first_flight = after(s, s->first_flight);
     s->flights--;
     g->flies = false;
@@ -326,10 +340,12 @@ static enum roof_status land(struct roof_scheduler *s, struct roof_error *error)
 
 /* Sends the step of a group through the stages, each of which runs one step at a time: step i
  * leaves stage k at e(i, k) = max(e(i, k - 1), e(i - 1, k)) + t(i, k). The last stage, which has
- * the output head, takes the time of the slowest, and the others share the rest of the path. */
-static void take_off(struct roof_scheduler *s, struct group *g, double slowest, double path)
+ * the output head, takes the time of the slowest, and the others share the rest of the path. The
+ * first one also takes `before_s`. */
+static void take_off(struct roof_scheduler *s, struct group *g, double slowest, double path,
+                     double before_s)
 {
-    double at = s->clock_s;
+    double at = later(s->clock_s, s->free_s[0]) + before_s;
     for (size_t k = 0; k < s->stages; k++) {
         const bool is_last = k + 1 == s->stages;
         at = later(at, s->free_s[k]) +
@@ -343,13 +359,13 @@ static void take_off(struct roof_scheduler *s, struct group *g, double slowest, 
     s->flights++;
 }
 
-/* Returns the time sum of the limit that keeps requests waiting in a step. */
-static double *limit_of(struct roof_scheduler *s, const struct prompts *p)
+/* Returns the sums of the limit that keeps requests waiting in a step. */
+static struct roof_limit_sums *limit_of(struct roof_scheduler *s, const struct prompts *p)
 {
     const bool waits = s->queue.count > 0;
-    return p->memory || p->preempted                         ? &s->sums.memory_s
-           : waits && s->spares == 0                         ? &s->sums.sequences_s
-           : p->budget <= 0 && (s->partial != NONE || waits) ? &s->sums.budget_s
+    return p->memory || p->preempted                         ? &s->sums.memory
+           : waits && s->spares == 0                         ? &s->sums.sequences
+           : p->budget <= 0 && (s->partial != NONE || waits) ? &s->sums.budget
                                                              : NULL;
 }
 
@@ -401,7 +417,9 @@ static enum roof_status load_step(struct roof_step_load *out, struct roof_schedu
     out->encoded = p.encoded;
     if (!does_nothing(out)) {
         g->tokens = p.tokens;
-        s->now = (struct now){.tokens = p.tokens > 0, .limit = limit_of(s, &p)};
+        s->now = (struct now){.tokens = p.tokens > 0,
+                              .fills = p.tokens > 0 && p.budget <= 0,
+                              .limit = limit_of(s, &p)};
         s->sums.steps++;
     }
     return ROOF_OK;
@@ -437,36 +455,55 @@ static double alike_until(const struct roof_scheduler *s, double until_s)
     return ready > s->clock_s && s->spares > 0 ? fmin(ready, until_s) : until_s;
 }
 
-/* Runs steps that begin before a time and differ only in the contexts of their sequences; the
- * results equal those of run_step to the last bit. It stops before a step in which a sequence ends,
- * or for which blocks are lacking. */
+/* Brings the group and the cache to the round in which steps that are alike have ended. */
+static void end_alike(struct roof_scheduler *s, int64_t round)
+{
+    struct group *const g = s->group;
+    roof_scheduler_count(s, round - g->round);
+    g->exit_s = s->clock_s;
+    g->round = round;
+    g->tokens = 0;
+    g->rests = false;
+    if (s->cache != NULL && s->limits.blocks > 0) {
+        roof_prefix_cache_evict(s->cache, s->free);
+    }
+}
+
+/* Runs steps that begin before a time and differ only in the contexts of their sequences. The
+ * results equal those of run_step to the last bit, apart from the waiting of limits, which is added
+ * once. It stops before a step in which a sequence ends, or for which blocks are lacking. */
 static void run_alike(struct roof_scheduler *s, const struct prompts *p, double until_s)
 {
     struct group *const g = s->group;
     struct roof_scheduler_sums sums = s->sums;
-    struct roof_step_lines lines = {.decode = {.high = 0}};
+    struct roof_step_lines lines; /* clearing all of it would take as long as some steps */
     const double decoding = (double)g->decoding;
     double longest = roof_sequences_longest(s, g);
     const double running = (double)s->running;
     const double waiting = (double)s->queue.count;
     const int64_t last = end_at(s, g, 0) - 1;
-    double *const limit = limit_of(s, p);
-    double limited = limit == NULL ? 0 : *limit;
+    struct roof_limit_sums *const limit = limit_of(s, p);
+    double limited = limit == NULL ? 0 : limit->time_s;
+    roof_step_lines_open(&lines);
     double clock = s->clock_s;
     double began = s->began_s;
     double contexts = g->contexts;
+    int64_t blind = roof_scheduler_blind(s);
     int64_t round = g->round;
     for (; round < last && clock < until_s; round++) {
-        const double context = contexts / decoding;
         const int64_t blocks =
             s->limits.blocks > 0 ? g->boundary[round & (ROOF_BLOCK_TOKENS - 1)] : 0;
         const struct roof_step_load load = {
-            .decoding = decoding, .context = context, .longest = longest};
-        if (blocks > s->free || (!roof_step_lines_have(&lines, context, longest) &&
+            .decoding = decoding, .context = contexts / decoding, .longest = longest};
+        if (blocks > s->free || (!roof_step_lines_have(&lines, load.context, longest) &&
                                  !roof_step_lines_find(&lines, s->table, &load))) {
             break;
         }
-        const double time = roof_step_lines_time(&lines, context, longest);
+        const double time = roof_step_lines_time(&lines, load.context, longest);
+        if (blind-- == 0) {
+            s->seen_s = s->limits.ahead ? began : clock;
+            blind = s->limits.interval - 1;
+        }
         s->free -= blocks;
         add_to_sums(&sums, time, running, waiting, (double)(s->limits.blocks - s->free));
         limited += time;
@@ -478,23 +515,19 @@ static void run_alike(struct roof_scheduler *s, const struct prompts *p, double 
     if (round == g->round) {
         return;
     }
+    const double waited = sums.waiting_s - s->sums.waiting_s;
     sums.steps += (uint64_t)(round - g->round);
     s->asked += (uint64_t)(round - g->round);
     s->sums = sums;
     if (limit != NULL) {
-        *limit = limited;
+        limit->time_s = limited;
+        limit->waiting_s += waited; /* equal up to rounding errors */
     }
-    roof_scheduler_count(s, round - g->round);
-    s->now = (struct now){.limit = limit};
     s->began_s = began;
-    s->clock_s = g->exit_s = clock;
+    s->clock_s = clock;
     g->contexts = contexts;
-    g->round = round;
-    g->tokens = 0;
-    g->rests = false;
-    if (s->cache != NULL && s->limits.blocks > 0) {
-        roof_prefix_cache_evict(s->cache, s->free);
-    }
+    end_alike(s, round);
+    s->now = (struct now){.limit = limit};
 }
 
 /* Runs the steps that are alike, if there are any. */
@@ -524,6 +557,17 @@ static enum roof_status time_of(double *out_s, struct roof_step_table *table,
                                 load->decoding, load->tokens);
 }
 
+/* Returns by how much a loaded step is longer because the engine compiles kernels for it. */
+static double compile(struct roof_scheduler *s)
+{
+    if (!s->now.fills) {
+        return 0;
+    }
+    const double time = s->limits.compile_s;
+    s->limits.compile_s = 0;
+    return time;
+}
+
 /* Runs a whole step of an engine with one stage. */
 static enum roof_status run_step(struct roof_scheduler *s, struct roof_error *error)
 {
@@ -535,6 +579,7 @@ static enum roof_status run_step(struct roof_scheduler *s, struct roof_error *er
         return ROOF_OK;
     }
     TRY(time_of(&time, s->table, &load, error));
+    time += compile(s);
     add_time(s, time);
     s->began_s = s->clock_s;
     s->clock_s += time;
@@ -557,7 +602,7 @@ static enum roof_status begin_step(bool *begun, struct roof_scheduler *s, struct
     }
     TRY(time_of(&slowest, s->table, &load, error));
     TRY(time_of(&path, s->limits.path, &load, error));
-    take_off(s, g, slowest / (double)s->stages, path);
+    take_off(s, g, slowest / (double)s->stages, path, compile(s));
     return ROOF_OK;
 }
 
@@ -593,18 +638,23 @@ static double next_event(const struct roof_scheduler *s)
 }
 
 /* Runs the next event of a pipeline: begins a step, or advances the clock until one ends. *done is
- * true if there is nothing to do before a time. */
+ * true if there is nothing to do before a time. Groups that had no work try again only after the
+ * next event: the time of an interruption must have no effect, but an attempt may preempt a prompt,
+ * which another attempt would admit. */
 static enum roof_status run_pipeline(bool *done, struct roof_scheduler *s, double begin_s,
                                      double until_s, struct roof_error *error)
 {
     bool begun = false;
-    pass_time(s, begin_s);
-    TRY(begin_any(&begun, s, error));
-    if (begun || (s->flights == 0 && s->running == 0)) {
-        return ROOF_OK; /* the only sequence may have been preempted */
+    if (!s->stalled) {
+        pass_time(s, begin_s);
+        TRY(begin_any(&begun, s, error));
+        if (begun || (s->flights == 0 && s->running == 0)) {
+            return ROOF_OK; /* the only sequence may have been preempted */
+        }
     }
     const double next = next_event(s); /* all others wait for it */
     *done = next >= until_s;
+    s->stalled = *done;
     if (*done) {
         s->wakes_s = next;
         return ROOF_OK;

@@ -47,7 +47,14 @@ struct roof_scheduler_limits {
     struct roof_halt halt;          /* checked from time to time */
     double overhead_s;    /* from the arrival of a request until the engine can schedule it */
     double front_s;       /* the part of it in which the engine handles one request at a time */
+    double compile_s;     /* by which the first step with prompts and a full budget is longer */
     bool engine_overhead; /* overhead_s is the host work of the engine in expected times */
+};
+
+/* Sums over the steps in which a limit kept requests waiting. */
+struct roof_limit_sums {
+    double time_s;
+    double waiting_s; /* times the number of waiting requests */
 };
 
 /* Sums over all steps, weighted by their times. */
@@ -56,10 +63,10 @@ struct roof_scheduler_sums {
     double running_s;
     double waiting_s;
     double blocks_s;
-    double tokens_s;    /* time of steps with prompt tokens */
-    double budget_s;    /* time of steps in which the token budget kept prompts waiting */
-    double memory_s;    /* time of steps in which the cache size kept them waiting */
-    double sequences_s; /* time of steps in which the limit of sequences kept them waiting */
+    double tokens_s;                  /* time of steps with prompt tokens */
+    struct roof_limit_sums budget;    /* of tokens in a step */
+    struct roof_limit_sums memory;    /* the size of the cache */
+    struct roof_limit_sums sequences; /* the most running sequences */
     uint64_t steps;
     uint64_t preemptions;
     uint64_t finished;

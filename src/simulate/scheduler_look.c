@@ -12,6 +12,14 @@ void roof_scheduler_count(struct roof_scheduler *s, int64_t steps)
     s->blind = (s->blind + steps) % interval;
 }
 
+int64_t roof_scheduler_blind(const struct roof_scheduler *s)
+{
+    if (s->limits.interval <= 1) {
+        return INT64_MAX; /* it looks before each step, so only the last look counts */
+    }
+    return s->now.tokens ? 0 : s->limits.interval - 1 - s->blind;
+}
+
 void roof_scheduler_look(struct roof_scheduler *s)
 {
     if (s->running == 0 || s->stages > 1) {

@@ -45,8 +45,9 @@ struct group {
 
 /* The state of the engine between two steps. */
 struct now {
-    bool tokens;   /* the last step has prompt tokens */
-    double *limit; /* the time sum of the limit that keeps requests waiting; NULL: there is none */
+    bool tokens;                   /* the last step has prompt tokens */
+    bool fills;                    /* and with them its budget is full */
+    struct roof_limit_sums *limit; /* of the limit that keeps requests waiting; NULL: none does */
 };
 
 struct roof_scheduler {
@@ -79,6 +80,8 @@ struct roof_scheduler {
     size_t running;
     size_t last;    /* the last admitted sequence */
     size_t partial; /* the partly prefilled sequence; NONE: there is none */
+    bool stalled;   /* no group has work before the next event */
+    bool yields;    /* the first request is admitted when all of its prompt fits, or none runs */
     struct roof_request_queue queue;
     int64_t blocks;         /* size of the cache, or unlimited */
     int64_t waiting_blocks; /* of the prompts in the queue */
@@ -134,6 +137,9 @@ double roof_sequences_longest(const struct roof_scheduler *s, const struct group
 void roof_scheduler_look(struct roof_scheduler *s);
 /* Counts steps without prompts; the first of them follows the last step that ran. */
 void roof_scheduler_count(struct roof_scheduler *s, int64_t steps);
+
+/* Returns the number of steps without prompts before the one that looks for requests. */
+int64_t roof_scheduler_blind(const struct roof_scheduler *s);
 
 /* Moves the first request in the queue to the running sequences. */
 size_t roof_sequence_admit(struct roof_scheduler *s, int64_t cached);

@@ -9,16 +9,23 @@
 #include "base/base.h"
 #include "base/quantity.h"
 
-/* The number of batches of requests whose means give the confidence interval, and the 97.5 %
- * quantile of Student's t with BATCHES - 1 degrees of freedom. */
-#define BATCHES 10
+/* The number of batches of requests whose percentiles give a confidence interval; pairs of them
+ * give that of the mean. The 97.5 % quantiles of Student's t have one degree of freedom less. */
+#define BATCHES 20
+#define PAIRS (BATCHES / 2)
+#define STUDENT_19 2.093024
 #define STUDENT_9 2.262157
-/* The least number of requests in a batch. */
+/* The least number of requests in a batch, or in a pair. */
 #define BATCH_LEAST 5
-/* A system is saturated if the queue grows by this fraction of the requests that arrive during the
- * measurement, and by at least this number. */
-#define SATURATED_SHARE 0.05
+/* A system is saturated if its queue grows by this many standard deviations of the work that
+ * arrives during the measurement, and by at least this number of requests. */
+#define SATURATED_DEVIATIONS 1.5
 #define SATURATED_LEAST 10
+/* The least coefficient of variation of arrivals: even regular ones come in waves, because requests
+ * that begin together end together. */
+#define CV_LEAST 0.5
+/* Less waiting than this, in requests, may be an error of rounding. */
+#define WAITED_LEAST 1e-9
 
 const char *roof_latency_key(enum roof_latency latency)
 {
@@ -82,7 +89,30 @@ struct mark {
     struct roof_prefill_sums prefills;
     double time_s;
     size_t waiting;
+    uint64_t taken; /* requests that were accepted so far */
+    uint64_t ended;
 };
+
+/* The sums of some numbers and of their squares. */
+struct moments {
+    double count;
+    double sum;
+    double squares;
+};
+
+static void add_moment(struct moments *m, double value)
+{
+    m->count++;
+    m->sum += value;
+    m->squares += value * value;
+}
+
+/* Returns the squared coefficient of variation; 0 if all values are 0. */
+static double cv_squared(const struct moments *m)
+{
+    const double mean = m->sum / m->count;
+    return mean > 0 ? fmax(0, m->squares / m->count / (mean * mean) - 1) : 0;
+}
 
 struct run {
     const struct roof_simulation_inputs *inputs;
@@ -91,25 +121,37 @@ struct run {
     struct roof_distribution times[ROOF_LATENCY_COUNT][BATCHES];
     struct mark begin;
     struct mark end;
+    size_t half_waiting; /* requests that wait in the middle of the measurement */
+    double last_arrival_s;
+    struct moments gaps; /* between the measured requests */
+    struct moments prompt_lengths;
+    struct moments output_lengths;
     bool measures;   /* ended requests are counted */
     bool whole;      /* the measurement lasts until the last request */
     uint64_t issued; /* number of requests that arrived */
+    uint64_t ended;
+    uint64_t turned; /* measured requests that were rejected */
     uint64_t warm;   /* the first of them, which are not measured */
     double first_s;
     double completed;
     double good;
     double tokens;
-    double prompts; /* prompt tokens of the measured requests */
-    double cached;  /* those of them that needed no prefill */
+    double prompts;                         /* prompt tokens of the measured requests */
+    double cached;                          /* those of them that needed no prefill */
+    uint64_t slow[ROOF_LATENCY_COUNT];      /* measured requests that exceed the limit */
+    uint64_t most_slow[ROOF_LATENCY_COUNT]; /* of a run that may stop: more than these miss it */
+    bool missed;                            /* a limit is missed, so that the run stops */
     struct roof_simulation *out;
 };
 
-static void set_mark(struct mark *mark, const struct roof_fleet *fleet, double time_s)
+static void set_mark(struct mark *mark, const struct run *run, double time_s)
 {
-    roof_fleet_sums(&mark->sums, fleet);
-    roof_fleet_prefill_sums(&mark->prefills, fleet);
+    roof_fleet_sums(&mark->sums, run->fleet);
+    roof_fleet_prefill_sums(&mark->prefills, run->fleet);
     mark->time_s = time_s;
-    mark->waiting = roof_fleet_waiting(fleet);
+    mark->waiting = roof_fleet_waiting(run->fleet);
+    mark->taken = run->issued - run->out->rejected;
+    mark->ended = run->ended;
 }
 
 /* Shortens the outputs of the first requests of a closed loop, so that their ends are spread evenly
@@ -176,18 +218,35 @@ static void end_ids(const struct run *run, const uint64_t *ids)
     }
 }
 
+/* Counts a request for the noise of the load. */
+static void add_request(struct run *run, uint64_t number, const struct roof_arrival *arrival)
+{
+    if (number > run->warm) {
+        add_moment(&run->gaps, arrival->time_s - run->last_arrival_s);
+        add_moment(&run->prompt_lengths, (double)arrival->prompt);
+        add_moment(&run->output_lengths, (double)arrival->generate);
+    }
+    run->last_arrival_s = arrival->time_s;
+}
+
 /* Lets the next request arrive at a time. A request that never fits is rejected. */
 static enum roof_status issue(struct run *run, const struct roof_arrival *arrival, bool *taken,
                               struct roof_error *error)
 {
-    const uint64_t number = run->issued++;
+    const uint64_t number = run->issued;
     if (number == run->warm) {
-        set_mark(&run->begin, run->fleet, arrival->time_s);
+        set_mark(&run->begin, run, arrival->time_s);
         run->measures = true;
     }
+    if (number == run->warm + (run->inputs->requests - run->warm) / 2) {
+        run->half_waiting = roof_fleet_waiting(run->fleet);
+    }
+    add_request(run, number, arrival);
+    run->issued++;
     *taken = roof_fleet_fits(run->fleet, arrival->prompt, arrival->generate);
     if (!*taken) {
         run->out->rejected++;
+        run->turned += number >= run->warm ? 1 : 0;
         end_ids(run, arrival->ids);
         return ROOF_OK;
     }
@@ -217,6 +276,30 @@ static bool keeps_limits(const struct run *run, const struct roof_served *served
     return true;
 }
 
+/* Sets how many slow requests a run may have before it stops. A percentile exceeds its limit if
+ * more requests are slow than there are ranks above it. Some requests may have no time per token,
+ * but fewer times do not have more ranks above. */
+static void set_most_slow(struct run *run)
+{
+    const struct roof_simulation_inputs *const in = run->inputs;
+    const uint64_t count = in->requests - run->warm;
+    const bool stops = in->verdict && in->source == NULL && count <= ROOF_DISTRIBUTION_EXACT;
+    for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
+        const double percent = in->limit[i].percent;
+        run->most_slow[i] = stops && percent > 0
+                                ? count - roof_distribution_rank((size_t)count, percent)
+                                : UINT64_MAX;
+    }
+}
+
+/* Counts a time that exceeds its limit. The quotient is compared, as the callers do. */
+static void count_slow(struct run *run, int latency, double time)
+{
+    if (time / run->inputs->limit[latency].time_s > 1) {
+        run->missed = ++run->slow[latency] > run->most_slow[latency] || run->missed;
+    }
+}
+
 /* Adds the times of a request to the batch of its number. */
 static enum roof_status measure(struct run *run, const struct roof_served *served,
                                 struct roof_error *error)
@@ -229,6 +312,7 @@ static enum roof_status measure(struct run *run, const struct roof_served *serve
     for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
         const double time = roof_served_latency(served, (enum roof_latency)i);
         if (!isnan(time)) {
+            count_slow(run, i, time);
             TRY(roof_distribution_add(&run->times[i][batch], time, error));
         }
     }
@@ -239,6 +323,7 @@ static enum roof_status on_served(void *context, const struct roof_served *serve
                                   struct roof_error *error)
 {
     struct run *const run = context;
+    run->ended++;
     if (run->measures) {
         run->completed++;
         run->tokens += (double)served->generate;
@@ -252,12 +337,15 @@ static enum roof_status on_served(void *context, const struct roof_served *serve
         run->out->served[served->number].ids = NULL;
     }
     end_ids(run, served->ids);
+    if (run->missed) {
+        return ROOF_UNSATISFIED; /* nobody sees it: run_all stops */
+    }
     if (run->inputs->concurrency == 0 || run->issued == run->inputs->requests) {
         return ROOF_OK;
     }
     TRY(issue_one(run, served->last_s, error));
     if (run->issued == run->inputs->requests) {
-        set_mark(&run->end, run->fleet, served->last_s);
+        set_mark(&run->end, run, served->last_s);
         run->measures = false;
     }
     return ROOF_OK;
@@ -269,10 +357,33 @@ static double backlog(const struct run *run)
     return (double)run->end.waiting - (double)run->begin.waiting;
 }
 
+/* Returns the number of requests that the measurement has. */
+static double measured(const struct run *run)
+{
+    return (double)(run->inputs->requests - run->warm);
+}
+
+/* Returns the growth of the queue per second between the first and the last arrival; NAN if there
+ * are so few requests that not even SATURATED_LEAST can wait, because one of them runs. */
+static double growth(const struct run *run, double seconds)
+{
+    return measured(run) <= SATURATED_LEAST ? ROOF_UNKNOWN : backlog(run) / seconds;
+}
+
+/* Returns the standard deviation of the work that arrives during the measurement, in requests: what
+ * the queue of an engine at its limit varies by. */
+static double noise(const struct run *run)
+{
+    const double lengths = fmax(cv_squared(&run->prompt_lengths), cv_squared(&run->output_lengths));
+    const double cv = sqrt(cv_squared(&run->gaps) + lengths);
+    return fmax(cv, CV_LEAST) * sqrt(measured(run));
+}
+
+/* A queue that grows at the end only is a burst, not saturation. */
 static bool is_saturated(const struct run *run)
 {
-    const double issued = (double)(run->inputs->requests - run->warm);
-    return backlog(run) >= SATURATED_LEAST && backlog(run) >= SATURATED_SHARE * issued;
+    return backlog(run) >= SATURATED_LEAST && backlog(run) >= SATURATED_DEVIATIONS * noise(run) &&
+           run->half_waiting > run->begin.waiting && run->end.waiting > run->half_waiting;
 }
 
 static enum roof_status run_open_loop(struct run *run, struct roof_error *error)
@@ -287,7 +398,7 @@ static enum roof_status run_open_loop(struct run *run, struct roof_error *error)
         TRY(issue(run, &arrival, &taken, error));
         last_s = arrival.time_s;
     }
-    set_mark(&run->end, run->fleet, last_s);
+    set_mark(&run->end, run, last_s);
     /* Traces and growing queues are measured to their ends. */
     run->out->saturated = is_saturated(run);
     const bool traced = run->inputs->trace != NULL || run->inputs->source != NULL;
@@ -306,18 +417,18 @@ static enum roof_status run_closed_loop(struct run *run, struct roof_error *erro
 
 /* --- results ------------------------------------------------------------------------------- */
 
-/* Returns half the 95 % confidence interval of the mean, from batch means. */
-static double half_interval(const double value[BATCHES])
+/* Returns the standard deviation of some values. */
+static double deviation(const double *value, size_t count)
 {
     double mean = 0;
     double squares = 0;
-    for (int i = 0; i < BATCHES; i++) {
-        mean += value[i] / BATCHES;
+    for (size_t i = 0; i < count; i++) {
+        mean += value[i] / (double)count;
     }
-    for (int i = 0; i < BATCHES; i++) {
+    for (size_t i = 0; i < count; i++) {
         squares += (value[i] - mean) * (value[i] - mean);
     }
-    return STUDENT_9 * sqrt(squares / (BATCHES - 1) / BATCHES);
+    return sqrt(squares / (double)(count - 1));
 }
 
 /* Returns a percentile of values; percent 0 means the mean. */
@@ -327,24 +438,67 @@ static double statistic(struct roof_distribution *values, double percent)
                        : roof_distribution_mean(values);
 }
 
-/* Returns the confidence interval of a statistic from its values in the batches. Batches without a
- * value beyond the percentile give no interval, because their statistic would be a maximum. */
-static double interval(struct roof_distribution batch[BATCHES], double percent)
+/* Returns the percentile of the served requests that is one of all requests, of which those that
+ * were turned away take for ever; 0 means the mean. Above 100, or a mean with such requests, it is
+ * unbounded. */
+static double percent_of_served(double percent, const struct roof_distribution *served,
+                                uint64_t turned)
+{
+    const double count = (double)served->count;
+    return turned > 0 && percent <= 0 ? HUGE_VAL : percent * (count + (double)turned) / count;
+}
+
+/* Returns half the 95 % confidence interval of the mean. */
+static double mean_interval(const struct roof_distribution batch[BATCHES])
+{
+    const size_t pairs = PAIRS;
+    double value[PAIRS];
+    for (size_t i = 0; i < pairs; i++) {
+        const struct roof_distribution *const pair = &batch[2 * i];
+        const size_t count = pair[0].count + pair[1].count;
+        if (count < BATCH_LEAST) {
+            return ROOF_UNKNOWN;
+        }
+        value[i] = (pair[0].sum + pair[1].sum) / (double)count;
+    }
+    return STUDENT_9 * deviation(value, pairs) / sqrt((double)pairs);
+}
+
+/* Returns half the 95 % confidence interval of a percentile. Batches without a value beyond it give
+ * no interval, because their percentile would be a maximum.
+ *
+ * Long latencies come together. If a few batches have most of those at or above the percentile of
+ * all requests, a run has little more to say than one of its batches. So the deviation of the
+ * batches is divided by the root of the number of batches that have them (Kish's effective number),
+ * less one, because a run in which one batch has them all may have missed others. */
+static double percentile_interval(struct roof_distribution batch[BATCHES], double percent,
+                                  double value_of_all)
 {
     const double least = fmax(BATCH_LEAST, 100 / (100 - percent));
     double value[BATCHES];
+    double sum = 0;
+    double squares = 0;
     for (int i = 0; i < BATCHES; i++) {
         if ((double)batch[i].count < least) {
             return ROOF_UNKNOWN;
         }
-        value[i] = statistic(&batch[i], percent);
+        value[i] = roof_distribution_percentile(&batch[i], percent);
+        const double beyond = (double)roof_distribution_from(&batch[i], value_of_all);
+        sum += beyond;
+        squares += beyond * beyond;
     }
-    return half_interval(value);
+    const double effective = fmax(1, sum * sum / squares - 1);
+    return STUDENT_19 * deviation(value, BATCHES) / sqrt(effective);
+}
+
+static double interval(struct roof_distribution batch[BATCHES], double percent, double value_of_all)
+{
+    return percent > 0 ? percentile_interval(batch, percent, value_of_all) : mean_interval(batch);
 }
 
 static enum roof_status put_latency(struct roof_latency_result *out,
                                     struct roof_distribution batch[BATCHES],
-                                    const struct roof_latency_limit *limit,
+                                    const struct roof_latency_limit *limit, uint64_t turned,
                                     struct roof_distribution *all, struct roof_error *error)
 {
     roof_distribution_clear(all);
@@ -355,11 +509,15 @@ static enum roof_status put_latency(struct roof_latency_result *out,
     out->p50_s = roof_distribution_percentile(all, 50);
     out->p90_s = roof_distribution_percentile(all, 90);
     out->p99_s = roof_distribution_percentile(all, 99);
-    out->mean_ci_s = interval(batch, 0);
-    out->p99_ci_s = interval(batch, 99);
-    const bool limited = !isnan(limit->time_s);
-    out->limited_s = limited ? statistic(all, limit->percent) : ROOF_UNKNOWN;
-    out->limited_ci_s = limited ? interval(batch, limit->percent) : ROOF_UNKNOWN;
+    out->mean_ci_s = mean_interval(batch);
+    out->p99_ci_s = percentile_interval(batch, 99, out->p99_s);
+    const bool is_limited = !isnan(limit->time_s);
+    const double percent = percent_of_served(limit->percent, all, turned);
+    out->limited_s = !is_limited     ? ROOF_UNKNOWN
+                     : percent > 100 ? HUGE_VAL
+                                     : statistic(all, percent);
+    out->limited_ci_s =
+        is_limited && percent <= 100 ? interval(batch, percent, out->limited_s) : ROOF_UNKNOWN;
     out->met = !(out->limited_s > limit->time_s);
     return ROOF_OK;
 }
@@ -417,14 +575,25 @@ static void put_rates(struct roof_simulation *out, const struct run *run)
     out->busy = fmin(1, (b.busy_s - a->busy_s) / copy_time);
     out->steps = b.steps - a->steps;
     out->step_s = (b.busy_s - a->busy_s) / (double)out->steps;
+    out->prompts = (b.tokens_s - a->tokens_s) / (b.busy_s - a->busy_s);
     out->tokens_per_step = in->limits.drafts.tokens > 0
                                ? (b.decoded - a->decoded) / (b.decodes - a->decodes)
                                : ROOF_UNKNOWN;
     out->preemptions = b.preemptions - a->preemptions;
-    out->full_budget = (b.budget_s - a->budget_s) / copy_time;
-    out->full_memory = (b.memory_s - a->memory_s) / copy_time;
-    out->full_sequences = (b.sequences_s - a->sequences_s) / copy_time;
-    out->growth_per_s = backlog(run) / waited;
+    const double waiting = out->waiting > WAITED_LEAST ? out->waiting * time : (double)INFINITY;
+    out->full_budget = (b.budget.time_s - a->budget.time_s) / copy_time;
+    out->full_memory = (b.memory.time_s - a->memory.time_s) / copy_time;
+    out->full_sequences = (b.sequences.time_s - a->sequences.time_s) / copy_time;
+    out->waited_memory = (b.memory.waiting_s - a->memory.waiting_s) / waiting;
+    out->waited_sequences = (b.sequences.waiting_s - a->sequences.waiting_s) / waiting;
+    out->growth_per_s = growth(run, waited);
+    /* A request that began and did not end counts half. */
+    const double ended = (double)(run->end.ended - run->begin.ended);
+    const double lag = (double)(run->end.taken - run->begin.taken) - ended;
+    const double begun = lag - backlog(run);
+    out->served_per_s = (ended + begun / 2) / waited;
+    out->filling = begun / 2 / (ended + begun / 2);
+    out->noise = noise(run) / measured(run);
     put_prefills(out, run, time);
     const struct roof_scheduler_limits *const first =
         in->prefills == NULL ? &in->limits : &in->prefills->limits;
@@ -441,7 +610,8 @@ static enum roof_status put_results(struct roof_simulation *out, struct run *run
     enum roof_status status = ROOF_OK;
     roof_distribution_open(&all, ROOF_DISTRIBUTION_EXACT);
     for (int i = 0; i < ROOF_LATENCY_COUNT && status == ROOF_OK; i++) {
-        status = put_latency(&out->latency[i], run->times[i], &run->inputs->limit[i], &all, error);
+        status = put_latency(&out->latency[i], run->times[i], &run->inputs->limit[i], run->turned,
+                             &all, error);
     }
     roof_distribution_free(&all);
     put_rates(out, run);
@@ -469,8 +639,11 @@ static enum roof_status run_all(struct run *run, struct roof_error *error)
                                             .prefills = in->prefills,
                                             .closed = in->concurrency > 0};
     TRY(roof_fleet_open(&run->fleet, &fleet, on_served, run, error));
-    TRY(in->concurrency > 0 ? run_closed_loop(run, error) : run_open_loop(run, error));
-    return put_results(run->out, run, error);
+    set_most_slow(run);
+    const enum roof_status status =
+        in->concurrency > 0 ? run_closed_loop(run, error) : run_open_loop(run, error);
+    run->out->stopped = run->missed;
+    return run->missed ? ROOF_OK : status == ROOF_OK ? put_results(run->out, run, error) : status;
 }
 
 enum roof_status roof_simulate(struct roof_simulation *out,
@@ -507,6 +680,17 @@ void roof_simulation_free(struct roof_simulation *simulation)
 {
     free(simulation->served);
     simulation->served = NULL;
+}
+
+void roof_simulation_forget_load(struct roof_simulation *s)
+{
+    s->rate = s->completed_per_s = s->goodput_per_s = s->tokens_per_s = ROOF_UNKNOWN;
+    s->running = s->waiting = s->kv_use = s->busy = s->growth_per_s = ROOF_UNKNOWN;
+    s->prefill_busy = s->link_busy = s->transfer_s = s->duration_s = ROOF_UNKNOWN;
+    s->prefill_full_budget = s->front_busy = s->step_s = s->prompts = ROOF_UNKNOWN;
+    s->full_budget = s->full_memory = s->full_sequences = ROOF_UNKNOWN;
+    s->waited_memory = s->waited_sequences = ROOF_UNKNOWN;
+    s->without_load = true;
 }
 
 bool roof_simulation_meets(const struct roof_simulation *simulation)

@@ -50,7 +50,9 @@ struct roof_simulation_inputs {
     uint64_t seed;
     double warm_up; /* fraction of the requests, from the first one on, that is not measured */
     struct roof_latency_limit limit[ROOF_LATENCY_COUNT];
-    bool keep; /* keep each request for the caller */
+    bool keep;    /* keep each request for the caller */
+    bool verdict; /* the caller only asks whether the limits are kept: the simulation may stop as
+                     soon as one is sure to be missed */
 };
 
 /* The mean and the percentiles of a latency. */
@@ -61,7 +63,8 @@ struct roof_latency_result {
     double p99_s;
     double mean_ci_s; /* half the 95 % confidence interval; NAN: too few requests */
     double p99_ci_s;
-    double limited_s; /* the statistic that the limit compares; NAN: there is no limit */
+    double limited_s; /* the statistic that the limit compares, for which requests that were turned
+                         away take for ever; NAN: there is no limit */
     double limited_ci_s;
     bool met; /* the limit is met, or there is none */
 };
@@ -81,11 +84,15 @@ struct roof_simulation {
     double prefix_hit; /* cached fraction of prompt tokens; NAN: no prefix cache */
     double busy;       /* fraction of the time during which steps run, averaged over the copies */
     double step_s;     /* mean over all steps */
+    double prompts;    /* fraction of the time of steps in those with prompt tokens */
     uint64_t steps;
     double tokens_per_step; /* tokens per step of a decoding sequence; NAN: without drafts */
     uint64_t preemptions;
-    double growth_per_s; /* growth of the queue, in requests */
+    double growth_per_s; /* growth of the queue, in requests; NAN: 10 or fewer are measured */
     bool saturated;
+    double served_per_s; /* requests that were served while the measured ones arrived */
+    double filling;      /* the fraction of these that began and did not end */
+    double noise;        /* relative standard deviation of the arrivals in that time */
     double prefill_busy; /* fraction of the time during which prefill copies run steps; NAN without
                             prefill copies, like the next three */
     double prefill_full_budget;
@@ -94,8 +101,12 @@ struct roof_simulation {
     double full_budget; /* fractions of the time during which a limit kept prompts waiting */
     double full_memory;
     double full_sequences;
+    double waited_memory; /* fractions of the waiting, each request by its time, in these times */
+    double waited_sequences;
     double front_busy; /* fraction of the time during which the front ends have a request */
     double duration_s;
+    bool stopped;               /* a limit is missed, and nothing else is known: `verdict` */
+    bool without_load;          /* the load was removed: roof_simulation_forget_load */
     struct roof_served *served; /* each request by its number, if kept; owned */
     uint64_t served_count;
 };
@@ -110,6 +121,11 @@ enum roof_status roof_simulate(struct roof_simulation *out,
                                const struct roof_simulation_inputs *inputs,
                                struct roof_error *error);
 void roof_simulation_free(struct roof_simulation *simulation);
+
+/* Removes the load from a simulation whose requests arrive at once, where only their latencies have
+ * a meaning. Its figures become NAN, and the counts of steps and preemptions are not to be shown.
+ */
+void roof_simulation_forget_load(struct roof_simulation *simulation);
 
 /* Returns a latency of a request that has ended; NAN: it has none. */
 double roof_served_latency(const struct roof_served *served, enum roof_latency latency);

@@ -246,9 +246,9 @@ static double number_of(int value, const struct roof_simulation_row *row)
     case REJECTED:
         return (double)row->result.rejected;
     case STEPS:
-        return (double)row->result.steps;
+        return row->result.without_load ? ROOF_UNKNOWN : (double)row->result.steps;
     case PREEMPTIONS:
-        return (double)row->result.preemptions;
+        return row->result.without_load ? ROOF_UNKNOWN : (double)row->result.preemptions;
     default:
         return prefill_of((enum simulation_value)value, row->prefill);
     }
@@ -269,18 +269,23 @@ void roof_simulation_values(struct roof_value *out, const struct roof_fields *fi
 
 /* The least time fraction of a full limit that makes it the bottleneck. */
 #define FULL 0.25
+/* The least fraction of all waiting, each request by its time, that makes a limit the bottleneck at
+ * the greatest rate. A limit that is seldom full may cause most of it, because many wait then. */
+#define WAITED 0.5
 /* The least busy fraction of an engine without room for more steps. */
 #define BUSY 0.9
 /* The utilization rho at which random requests wait, on average, as long as their service takes:
  * rho / (2 (1 - rho)) = 1. */
 #define QUEUED (2. / 3)
 
-const char *roof_simulation_bottleneck(const struct roof_simulation *s)
+const char *roof_simulation_bottleneck(const struct roof_simulation *s, bool greatest, bool waits)
 {
     const struct {
         const char *name;
         double full;
-    } limits[] = {{"kv memory", s->full_memory}, {"sequences", s->full_sequences}};
+        double waited;
+    } limits[] = {{"kv memory", s->full_memory, s->waited_memory},
+                  {"sequences", s->full_sequences, s->waited_sequences}};
     const double shared = fmax(s->link_busy, s->prefill_busy);
     if (s->front_busy >= QUEUED) {
         return "front end";
@@ -289,11 +294,15 @@ const char *roof_simulation_bottleneck(const struct roof_simulation *s)
         return shared == s->link_busy ? "link" : "prefill";
     }
     for (size_t i = 0; i < COUNT(limits); i++) {
-        if (limits[i].full >= FULL) {
+        if (limits[i].full >= FULL || (waits && limits[i].waited >= WAITED)) {
             return limits[i].name;
         }
     }
-    return s->busy < BUSY ? NULL : s->full_budget >= FULL ? "budget" : "compute";
+    if (s->busy < BUSY) {
+        return NULL;
+    }
+    const bool slow = greatest || s->saturated || !roof_simulation_meets(s);
+    return s->full_budget >= FULL ? "budget" : slow ? "step time" : NULL;
 }
 
 /* --- requests ------------------------------------------------------------------------------ */

@@ -4,6 +4,7 @@
 #define ROOF_SIMULATE_SIMULATION_FIELDS_H
 
 #include "catalog/field.h"
+#include "simulate/capacity.h"
 #include "simulate/fit.h"
 #include "simulate/raise.h"
 #include "simulate/simulation.h"
@@ -29,14 +30,16 @@ struct roof_simulation_row {
     int64_t max_num_seqs;
     int64_t seed;
     const char *bottleneck;
-    bool open;       /* the search found no rate that misses a limit */
+    bool open;       /* the requests are too few to find the greatest rate */
     double max_rate; /* the greatest rate within the limits, and its interval; NAN: not searched, or
                         `open` */
     double max_rate_low;
     double max_rate_high;
-    double max_rate_factor;                   /* that rate / the rate of the trace; NAN: no trace */
-    const char *max_rate_limit;               /* the latency whose limit a higher rate misses;
-                                                 NULL: no rate misses one */
+    enum roof_no_interval no_interval; /* why the greatest rate has no interval */
+    uint64_t wanted;            /* about as many requests would give the rate, or its interval */
+    double max_rate_factor;     /* that rate / the rate of the trace; NAN: no trace */
+    const char *max_rate_limit; /* the latency whose limit a higher rate misses;
+                                   NULL: `open` */
     struct roof_raise raise[ROOF_RAISES_MAX]; /* changes that would raise the greatest rate */
     size_t raises;
     bool measured; /* the trace has measured times */
@@ -70,10 +73,12 @@ void roof_moment_values(struct roof_value *out, const struct roof_fields *fields
 /* Returns the number of devices of all copies. */
 double roof_simulation_devices(const struct roof_simulation_row *row);
 
-/* Names the bottleneck of a busy engine: "compute" if its steps take all the time without a full
- * limit; "kv memory", "sequences" or "budget" if that limit kept requests waiting most of the time;
- * "link", "prefill" or "front end" if transfers, prefill copies or front ends are busy all the
- * time; NULL if nothing is full. */
-const char *roof_simulation_bottleneck(const struct roof_simulation *simulation);
+/* Names the bottleneck of a busy engine: "kv memory", "sequences" or "budget" if that limit kept
+ * requests waiting; "link", "prefill" or "front end" if transfers, prefill copies or front ends are
+ * busy most of the time; "step time" if nothing is full, but the steps are too slow for the rate or
+ * for a limit on latency, or at the greatest rate; NULL otherwise. `waits` is true if requests
+ * would wait too long at a higher rate. */
+const char *roof_simulation_bottleneck(const struct roof_simulation *simulation, bool greatest,
+                                       bool waits);
 
 #endif

@@ -33,7 +33,7 @@ static size_t points_of(int bits)
 }
 
 /* Finds the place of a number of 1 or more. */
-static struct place place_of(double x, int bits)
+static inline struct place place_of(double x, int bits)
 {
     const double first = (double)(1 << bits);
     if (x < first) {
@@ -277,37 +277,46 @@ static enum roof_status fill(struct roof_step_table *t, const struct grid *grid,
     return t->source(cell, t->context, &load, error);
 }
 
-/* Adds a value interpolated between four cells of a table. Cells of weight 0 are not predicted. */
+/* Adds a weighted cell of a table. Cells of weight 0 are not predicted. */
+static inline enum roof_status add_cell(double *sum, struct roof_step_table *t,
+                                        const struct grid *grid, double weight, size_t row,
+                                        size_t column, struct roof_error *error)
+{
+    if (weight <= 0) {
+        return ROOF_OK;
+    }
+    const double *const cell = &grid->cell[row * grid->columns + column];
+    if (isnan(*cell)) {
+        TRY(fill(t, grid, row, column, error));
+    }
+    *sum += weight * *cell;
+    return ROOF_OK;
+}
+
+/* Adds a value interpolated between four cells of a table. */
 static enum roof_status add(double *sum, struct roof_step_table *t, const struct grid *grid,
                             struct place row, struct place column, struct roof_error *error)
 {
-    for (size_t i = 0; i < 4; i++) {
-        const size_t down = i >> 1;
-        const size_t right = i & 1;
-        const double weight =
-            (down == 1 ? row.part : 1 - row.part) * (right == 1 ? column.part : 1 - column.part);
-        if (weight <= 0) {
-            continue;
-        }
-        const size_t at = (row.point + down) * grid->columns + column.point + right;
-        if (isnan(grid->cell[at])) {
-            TRY(fill(t, grid, row.point + down, column.point + right, error));
-        }
-        *sum += weight * grid->cell[at];
-    }
-    return ROOF_OK;
+    const double up = 1 - row.part;
+    const double left = 1 - column.part;
+    const size_t down = row.point + 1;
+    const size_t right = column.point + 1;
+    TRY(add_cell(sum, t, grid, up * left, row.point, column.point, error));
+    TRY(add_cell(sum, t, grid, up * column.part, row.point, right, error));
+    TRY(add_cell(sum, t, grid, row.part * left, down, column.point, error));
+    return add_cell(sum, t, grid, row.part * column.part, down, right, error);
 }
 
 /* Adds the time in which a step waits for its longest context. */
 static enum roof_status add_wait(double *sum, struct roof_step_table *t,
-                                 const struct roof_step_load *load, struct roof_error *error)
+                                 const struct roof_step_load *load, struct place decoding,
+                                 struct place context, struct roof_error *error)
 {
     const struct grid *const grid = &t->wait[load->tokens > 0 ? 1 : 0];
-    const struct place row = place_of(load->decoding, COUNT_BITS);
     double longest = 0;
     double mean = 0;
-    TRY(add(&longest, t, grid, row, place_of(load->longest, CONTEXT_BITS), error));
-    TRY(add(&mean, t, grid, row, place_of(load->context, CONTEXT_BITS), error));
+    TRY(add(&longest, t, grid, decoding, place_of(load->longest, CONTEXT_BITS), error));
+    TRY(add(&mean, t, grid, decoding, context, error));
     *sum += longest - mean;
     return ROOF_OK;
 }
@@ -317,13 +326,14 @@ enum roof_status roof_step_time(double *out_s, struct roof_step_table *table,
 {
     double sum = 0;
     struct place decoding = {0};
+    struct place context = {0};
     if (load->decoding > 0) {
         decoding = place_of(load->decoding, COUNT_BITS);
-        TRY(add(&sum, table, &table->decode, decoding, place_of(load->context, CONTEXT_BITS),
-                error));
+        context = place_of(load->context, CONTEXT_BITS);
+        TRY(add(&sum, table, &table->decode, decoding, context, error));
     }
     if (load->longest > 0 && load->decoding > 0 && roof_step_table_waits(table)) {
-        TRY(add_wait(&sum, table, load, error));
+        TRY(add_wait(&sum, table, load, decoding, context, error));
     }
     if (load->tokens > 0) {
         const struct place tokens = place_of_tokens(table, load->tokens);
@@ -333,8 +343,7 @@ enum roof_status roof_step_time(double *out_s, struct roof_step_table *table,
             TRY(add(&sum, table, &table->shared, decoding, tokens, error));
         }
         if (load->decoding > 0 && table->beside.cell != NULL) {
-            TRY(add(&sum, table, &table->beside, decoding, place_of(load->context, CONTEXT_BITS),
-                    error));
+            TRY(add(&sum, table, &table->beside, decoding, context, error));
         }
     }
     if (load->encoded > 0 && table->encode.cell != NULL) {

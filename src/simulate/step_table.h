@@ -75,6 +75,13 @@ struct roof_step_lines {
     bool waits;                    /* the last two have an effect */
 };
 
+/* Makes lines that have no contexts. */
+static inline void roof_step_lines_open(struct roof_step_lines *out)
+{
+    out->decode.high = 0;
+    out->waits = false;
+}
+
 /* Finds the lines of a step; false if their cells are not all predicted, or if they have too few
  * contexts to pay off. */
 bool roof_step_lines_find(struct roof_step_lines *out, const struct roof_step_table *table,

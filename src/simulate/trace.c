@@ -232,6 +232,7 @@ enum roof_status roof_request_trace_read(struct roof_request_trace *out, const c
     TRY(load(out, error));
     roof_trace_reader_close(out->reader); /* the reader's copy of a pipe is not needed any more */
     out->reader = NULL;
+    out->unordered = found.unordered;
     if (found.unordered > 0) {
         TRY(sort(out, error));
     }

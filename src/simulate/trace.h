@@ -18,6 +18,8 @@ struct roof_request_trace {
     double (*measured)[ROOF_LATENCY_COUNT];
     size_t count;
     size_t empty;  /* number of requests without tokens, which are left out */
+    int unordered; /* the first line whose time is before that of the line above, so that the
+                      requests had to be sorted; 0: there is none */
     int64_t users; /* constant number of requests in flight, so that times are ignored; 0: the times
                       are used */
     double span_s; /* seconds from the first to the last arrival */

@@ -16,6 +16,8 @@
 #include "base/quantity.h"
 #include "simulate/bench_result.h"
 
+/* The relative error of measured times that are rounded. */
+#define ROUNDING 1e-3
 #define MEMBERS_MAX 64
 #define NUMBER_SIZE 64
 #define SECONDS_MAX 1e12
@@ -286,12 +288,29 @@ static void put_measured(struct roof_traced *out, const double v[ROLES])
 {
     const double tokens = v[GENERATE] - 1; /* after the first */
     const double first = isnan(v[TTFT]) ? v[FIRST] - out->time_s : v[TTFT];
-    const double summed = tokens > 0 ? first + tokens * v[TPOT] : v[TTFT];
+    const double summed = tokens > 0 ? first + tokens * v[TPOT] : first;
     const double clocked = isnan(v[LAST]) ? summed : v[LAST] - out->time_s;
     const double whole = isnan(v[E2E]) ? clocked : v[E2E];
     out->measured[ROOF_LATENCY_TTFT] = first;
     out->measured[ROOF_LATENCY_E2E] = whole;
     out->measured[ROOF_LATENCY_TPOT] = tokens > 0 ? (whole - first) / tokens : ROOF_UNKNOWN;
+}
+
+/* Checks that measured times are possible. Rounding may put the end before the first token. */
+static enum roof_status check_measured(const struct roof_trace_reader *r,
+                                       const struct roof_traced *request, struct roof_error *error)
+{
+    const double first = request->measured[ROOF_LATENCY_TTFT];
+    const double last = request->measured[ROOF_LATENCY_E2E];
+    if (first <= 0 || last < first * (1 - ROUNDING)) {
+        (void)roof_error_at(error, ROOF_INVALID, r->csv.name, r->csv.line, 0,
+                            "the first token comes %g ms after the request, and the last one %g ms",
+                            1e3 * first, 1e3 * last);
+        roof_error_append(error, "; the first must come after it, and the last not before the "
+                                 "first");
+        return ROOF_INVALID;
+    }
+    return ROOF_OK;
 }
 
 /* Makes the request of a line; *full is false for one without tokens. A request that an engine
@@ -315,6 +334,7 @@ static enum roof_status make_request(struct roof_traced *out, bool *full,
                                 .id_count = r->ids,
                                 .line = r->csv.line};
     put_measured(out, v);
+    TRY(check_measured(r, out, error));
     return r->part_tokens > 0 ? check_ids(r, out->prompt, error) : ROOF_OK;
 }
 

@@ -49,6 +49,15 @@ static const struct subject subjects[] = {
      "exec %s recommend model llama-3.3-70b -H h100-sxm,hgx-b200 --devices 1:16 --prompt 8k "
      "--generate 500",
      NULL, 0, 9},
+    {"recommend model, a rate",
+     "exec %s recommend model llama-3.3-70b -H "
+     "a100-sxm-80gb,l40s,h100-sxm,h200,hgx-b200,rtx-pro-6000 --devices 1,2,4,8,16 --rate 10 "
+     "--prompt 8k --generate 500 --max-ttft p99:1s --max-tpot p99:30ms",
+     NULL, 0, 5},
+    {"simulate, greatest rate",
+     "exec %s simulate llama-3.3-70b -H h100-sxm --tp 4 -p fp8 --kv fp8 --prompt 8k "
+     "--generate 500 --max-ttft p99:1s --max-tpot p99:30ms --columns max_rate_per_s -f csv",
+     NULL, 0, 25},
     {"sweep csv 1e4, 1 thread", SWEEP("csv", "10000", " --threads 1"), 1e4, 25},
     {"sweep csv 1e4, all threads", SWEEP("csv", "10000", ""), 1e4, 25},
     {"sweep csv 1e6, 1 thread", SWEEP("csv", "1000000", " --threads 1"), 1e6, 5},

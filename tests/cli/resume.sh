@@ -5,7 +5,7 @@
 # A resumed sweep writes what an uninterrupted one writes, byte for byte, wherever it was cut; what
 # is not of the same sweep is refused and left alone. A signal ends a sweep in whole rows.
 # The program runs under $WRAPPER when that is set (valgrind with its options); THREADS_SANITIZED is
-# set where it is built so.
+# set where it is built so, and FEWER_CUTS to cut sweeps at fewer places.
 set -eu
 
 [ $# -eq 1 ] || { echo "usage: sh resume.sh PROGRAM" >&2; exit 2; }
@@ -16,7 +16,7 @@ set -eu
 
 # Where to cut, beside each end of a line; fewer places where each run takes long.
 around='-3 -2 -1 0 1 2'
-[ -z "${WRAPPER:-}" ] || around='-1 0'
+[ -z "${WRAPPER:-}${FEWER_CUTS:-}" ] || around='-1 0'
 
 # resumed SWEEP: FILE.part cut at the byte $cut of what the sweep writes.
 resumed() {
@@ -254,7 +254,7 @@ signals() {
 
     # Writers that end while others begin: each writes all of the file or is not let in.
     times=100
-    [ -z "${WRAPPER:-}" ] || times=3
+    [ -z "${WRAPPER:-}${FEWER_CUTS:-}" ] || times=3
     short='roofline sweep gemv -n 1:500 -f csv -k'
     run 'many writers' "for k in 1 2 3; do $short \$k > all\$k; done
         for k in 1 2 3; do
@@ -342,6 +342,14 @@ terminal() {
     run 'no progress beside rows' "script -qefc 'echo \$\$ > pid; exec $endless' typed < /dev/null > /dev/null & pid=\$!
         there=pid; $rows_there; sleep 1.6; kill -TERM \$(cat pid) || :; $ends"
     ! typed typed | grep -q ' left' || fail "progress is between the rows"
+    # A report comes at the end: progress is beside it, and gone when it comes. Under a sanitizer the
+    # first line that shows may be that of the last second.
+    run 'progress of measure' "script -qefc 'roofline measure --threads 1 --seconds 3 --formats q8_0' typed < /dev/null > /dev/null"
+    typed typed > lines
+    grep -q '^roofline measure: [1-3] of 3 s, [0-9.]*%, 0:00:0[0-2] left *$' lines ||
+        fail "measure has no progress"
+    tail -n +2 lines | grep -B 1 ' thread: CPU' | head -n 1 | grep -q '^   *$' ||
+        fail "progress is not taken away before the report"
     run 'no progress without a terminal' "$endless -o file & pid=\$!
         there=file.part; $rows_there; sleep 1.6; kill -TERM \$pid; $ends"
     refused 143 '^roofline sweep: interrupted'

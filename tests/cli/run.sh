@@ -15,7 +15,7 @@
 # Several "$ " lines are one script for sh; the lines of a here-document follow theirs as they are.
 # Each case runs in an empty folder, which is also HOME, with a clean environment; in it roofline is
 # PROGRAM, under $WRAPPER when that is set (valgrind with its options), and $FAKES the folder of
-# the fake drivers (tests/fake), and $SLOWER how many times as long a measurement may take (1 if unset).
+# the fake drivers (tests/fake), and $SLOWER how many times as long a command takes (1 if unset).
 # BLESS=1 rewrites the expectations in place; read the difference afterwards. SELF_TEST=no leaves out
 # the tests of the runner itself, SELF_TEST=only runs nothing else. PART=1/10 runs the first case of
 # ten in each file, the eleventh and so on.

@@ -418,7 +418,8 @@ def test_costs():
         begin = time.monotonic()
         with service.connect() as s:
             large = b'{"model": "deepseek-v3", "batch": "1:1000000", "hardware": "gb200", "tp": 8}'
-            s.sendall(b'POST /api/sweep HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s' %
+            # If no row was sent in time, the answer is a refusal, after which the connection would stay open.
+            s.sendall(b'POST /api/sweep HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s' %
                       (len(large), large))
             reply = read_all(s)
         for path, body in (

@@ -34,12 +34,14 @@ run() {
     again "$@"
 }
 
-# again NAME COMMAND: the same in the folder as it was left.
+# again NAME COMMAND: the same in the folder as it was left. With COUNTED set clang counts lines, which it
+# complains about where files are limited.
 again() {
     name=$1
     code=0
     checks=$((checks + 1))
     sh -c "$2" 2> "$err" < /dev/null || code=$?
+    [ -z "${COUNTED:-}" ] || sed -i '/^LLVM Profile Error: Failed to write file/d' "$err"
 }
 
 # The command ended with code $1 and one line that says so.

@@ -118,6 +118,9 @@ gemm,2,0,4,,1,
 gemm,4,64,64,,5,x
  gemm ,4,64, 64 ,fp7, 5 ,x
 EOF
+    cat > b.json <<'EOF'
+{"backend": "vllm", "model_id": "/m/llama", "request_rate": 4, "completed": 9, "total_input_tokens": 900, "total_output_tokens": 90, "request_throughput": 3, "mean_ttft_ms": 60, "mean_tpot_ms": 20}
+EOF
     cat > r.ndjson <<'EOF'
 {"operator": "gemm", "m": 1, "n": 64, "k": 64, "measured_us": 3}
 {"operator": "gemm", "m": 4, "n": 64, "k": 64, "measured_us": 4, "key": "\n"}
@@ -148,6 +151,7 @@ EOF
     roofline sweep gemm -m 1:500 -n 64 -k 64 -f csv --columns m,n 2> /dev/null | head -c 3000 > s.csv.part
     roofline sweep gemm -m 1:600 -n 64 -k 64 -f json 2> /dev/null | head -c 300000 > s.json.part
     gguf m.gguf mla
+    gguf k.gguf kimi-linear
     head -c 900 m.gguf > cut.gguf
     gguf_parts
     checkpoints

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* An object as a layout file, and as the quantization_config of a model.
  * Keys: src/model/layout.c src/model/quantization.c src/model/quantization_method.c
+ * Keys: src/model/quantization_names.c src/model/module_names.c
  * Keys: src/model/weights.c src/catalog/precision.c */
 #include "mutate_json.h"
 

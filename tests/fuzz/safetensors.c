@@ -2,9 +2,9 @@
 /*
  * The headers of safetensors files. The first two bytes are not of the file: f a whole file, h the
  * JSON of a header, before which its length is written, i an index of a file with one tensor each
- * of two shards; then d, m or l: beside which config.json.
+ * of two shards; then d, m, l or q: beside which config.json. That of q has layers with a state.
  * Words: src/model/safetensors.c src/model/safetensors_names.c src/model/safetensors_formats.c
- * Words: src/model/safetensors_weights.c src/model/weights.c
+ * Words: src/model/safetensors_weights.c src/model/module_names.c src/model/weights.c
  */
 #include "model/safetensors.h"
 #include "mutate_json.h"
@@ -17,7 +17,10 @@ static const char *const configs[] = {
     "d{\"model_type\": \"llama\", " SIZES,
     "m{\"model_type\": \"mixtral\", \"num_local_experts\": 2, \"num_experts_per_tok\": 1, " SIZES,
     "l{\"model_type\": \"deepseek_v2\", \"kv_lora_rank\": 32, \"q_lora_rank\": 24, "
-    "\"qk_nope_head_dim\": 16, \"qk_rope_head_dim\": 8, \"v_head_dim\": 12, " SIZES};
+    "\"qk_nope_head_dim\": 16, \"qk_rope_head_dim\": 8, \"v_head_dim\": 12, " SIZES,
+    "q{\"model_type\": \"falcon_h1\", \"mamba_n_heads\": 4, \"mamba_d_head\": 16, "
+    "\"mamba_n_groups\": 1, \"mamba_d_state\": 8, \"mamba_d_ssm\": 64, \"mamba_d_conv\": "
+    "4, " SIZES};
 enum { CONFIGS = sizeof configs / sizeof *configs };
 
 #define WEIGHTS (UINT64_C(1) << 40)
@@ -110,7 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const enum roof_status status =
         roof_safetensors_read(model, kind == 'i' ? index_file.path : file.path, &error);
     if (status == ROOF_OK) {
-        CHECK(model->stored && model->file_bytes >= 0);
+        CHECK(model->stored ? model->file_bytes >= 0 : configs[of][0] == 'q');
         CHECK(model->layer_classes > 0 && model->layer_classes <= model->layers);
     } else {
         fuzz_refused(status, &error);

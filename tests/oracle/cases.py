@@ -223,7 +223,8 @@ def config(random):
             c["use_sliding_window"] = chance(random, 0.7)
             c["max_window_layers"] = random.randint(0, 14)
         elif kind == "gemma3_text" and chance(random, 0.5):
-            c["sliding_window_pattern"] = random.randint(1, 7)
+            key = random.choice(("sliding_window_pattern", "_sliding_window_pattern"))
+            c[key] = random.randint(1, 7)
         elif chance(random, 0.2): # a window must be given then, if only as null, and be used
             c.setdefault("sliding_window")
             if kind.startswith("qwen"):
@@ -293,6 +294,8 @@ def config(random):
             if "q_lora_rank" in c and chance(random, 0.4):
                 c.update(model_type="deepseek_v32", index_topk=size(random, 10),
                          index_n_heads=random.randint(1, 64), index_head_dim=2 * random.randint(1, 80))
+                if chance(random, 0.6):
+                    shared_choice(random, c)
         elif kind == "qwen2_moe" and chance(random, 0.7):
             c["shared_expert_intermediate_size"] = 16 * size(random, 7)
         if kind.startswith("qwen"):
@@ -339,6 +342,21 @@ def related(random, c):
             c["use_qk_norm"] = True
     elif kind == "gpt_neox" and chance(random, 0.4):
         c["use_bias"] = False
+
+
+def shared_choice(random, c):
+    """Layers after the first may use the keys that an earlier one chose (GLM-5.2)."""
+    layers, c["model_type"] = c["num_hidden_layers"], "glm_moe_dsa"
+    words = ["full"] + [random.choice(("full", "shared")) for _ in range(layers - 1)]
+    how = random.randrange(3)
+    if how == 0:
+        c["indexer_types"] = words
+    elif how == 1:
+        c["index_topk_pattern"] = "".join(word[0].upper() for word in words)
+    else:
+        c["index_topk_freq"], offset = random.randint(1, 5), random.randint(0, 4)
+        if offset or c["index_topk_freq"] == 1:  # else the first layer has nothing to follow
+            c["index_skip_topk_offset"] = offset
 
 
 def blocks(random, c):
@@ -419,7 +437,8 @@ def crossed(random, c):
 
 def predicted(random, c):
     """Turns a drawn config into one of Gemma 3n, whose layers predict streams of the residual."""
-    for key in ("sliding_window_pattern", "attention_bias", "mlp_bias", "num_nextn_predict_layers"):
+    for key in ("sliding_window_pattern", "_sliding_window_pattern", "attention_bias", "mlp_bias",
+                "num_nextn_predict_layers"):
         c.pop(key, None)
     c.update(model_type="gemma3n_text", sliding_window=size(random, 11),
              num_kv_shared_layers=random.randint(0, c["num_hidden_layers"] - 1),
@@ -431,8 +450,9 @@ def predicted(random, c):
 def uneven(random, c):
     """Turns a drawn config into one of a family whose layers differ in their sizes."""
     layers, heads = c["num_hidden_layers"], c["num_attention_heads"]
-    for key in ("use_sliding_window", "max_window_layers", "sliding_window_pattern", "mlp_only_layers",
-                "decoder_sparse_step", "attention_bias", "mlp_bias", "num_nextn_predict_layers"):
+    for key in ("use_sliding_window", "max_window_layers", "sliding_window_pattern",
+                "_sliding_window_pattern", "mlp_only_layers", "decoder_sparse_step", "attention_bias",
+                "mlp_bias", "num_nextn_predict_layers"):
         c.pop(key, None)
     c.update(sliding_window=size(random, 10), head_dim=c.get("head_dim", 64),
              layer_types=[random.choice(("sliding_attention", "full_attention")) for _ in range(layers)])

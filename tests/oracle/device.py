@@ -48,7 +48,7 @@ class Device:
             self.capacity = figure("memory_nominal_gb", 2 ** 30)
         self.node = figure("devices_per_node")
         self.link, self.network = figure("link_gb_s", GIGA), figure("network_gb_s", GIGA)
-        self.peer = figure("peer_link_gb_s", GIGA)
+        self.peer, self.host_link = figure("peer_link_gb_s", GIGA), figure("host_link_gb_s", GIGA)
         self.bridge, self.bridged = figure("bridge_gb_s", GIGA), figure("bridge_devices") or 0
         self.places = (self.bridged, self.node)
         self.link_latency = figure("link_latency_us", MICRO) or Fraction(0)
@@ -80,6 +80,12 @@ class Device:
             if one in self.vector:
                 return one, self.vector[one], False
         return name, None, False
+
+    def faster(self, one, other):
+        """The first format, if the device multiplies it with a dense peak above that of the other; else the other."""
+        at, first, _ = self.unit(one, False)
+        second = self.unit(other, False)[1]
+        return one if at == one and second is not None and first is not None and first > second else other
 
     def joined(self, within, members):
         """Bandwidth and latency between members that lie within so many consecutive devices."""

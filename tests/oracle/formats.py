@@ -2,6 +2,7 @@
 """Number formats: what a block of each holds, from the definitions of the formats, and the rules
 of docs/formulas.md ("Bytes of a tensor", "Formats"). Exact: integers and fractions.
 """
+import re
 from fractions import Fraction
 
 # What a self-test breaks, to see that the comparison finds it (oracle.py --self-test).
@@ -94,10 +95,14 @@ FORMATS = {
     "iq4_xs": _stored(256, 4, 16 + 8 * 6),
     "tq1_0": _stored(256, 2, 16, payload=48 * 8 + 4 * 8),
     "tq2_0": _stored(256, 2, 16),
+    "int4_g64": _stored(64, 4, 16),
+    "int4_g32": _stored(32, 4, 16),
 }
-ALIASES = {"fp8": "fp8_e4m3", "mxfp8": "mxfp8_e4m3", "mxfp6": "mxfp6_e3m2", "awq": "int4_g128_zp"}
+ALIASES = {"fp8": "fp8_e4m3", "mxfp8": "mxfp8_e4m3", "mxfp6": "mxfp6_e3m2", "awq": "int4_g128_zp",
+           "gptq": "int4_g128"}
 NAMES = list(FORMATS)
 STORED = [name for name in NAMES if FORMATS[name].get("stored")]
+GGUF = [name for name in STORED if re.match(r"[it]?q\d_", name)]
 MULTIPLIED = [name for name in NAMES if name not in STORED]
 
 

@@ -61,10 +61,14 @@ INDEX_KEYS = "mxfp8_e4m3"
 GROUPS = {"attention": "q k v o q_a q_b kv_a kv_b index mixer_in mixer_out".split(), "mlp": "gate up down".split(),
            "experts": "expert_gate expert_up expert_down".split(),
            "shared": "shared_gate shared_up shared_down".split()}
-LINEAR = [name for group in GROUPS.values() for name in group]
-CLASSES = ["embedding", "norm", "router", "lm_head", "vision"] + LINEAR
-GROUPS["linear"] = LINEAR
-WIDE = ("embedding", "norm", "router", "lm_head", "vision")
+GROUPED = [name for group in GROUPS.values() for name in group]
+# Small matrices, and the larger ones whose format they have where a source does not name them.
+SMALL = {"mixer_low": "mixer_in", "latent_in": "shared_up", "latent_out": "shared_down",
+         "per_layer_in": "up", "per_layer_out": "down"}
+LINEAR = GROUPED + list(SMALL)
+CLASSES = ["embedding", "norm", "router", "lm_head", "compress", "vision"] + LINEAR
+GROUPS["linear"] = GROUPED
+WIDE = ("embedding", "norm", "router", "lm_head", "compress", "vision")
 
 
 def spread(assignments):
@@ -207,7 +211,8 @@ class Model:
         elif self.window_kv:
             windowed = [x == 1 for x in get("hybrid_layer_pattern")]
         elif self.window and get("use_sliding_window", default=not family.get("window_asked")):
-            every = get("sliding_window_pattern", default=family.get("pattern", 0))
+            every = get("sliding_window_pattern", "_sliding_window_pattern",
+                        default=family.get("pattern", 0))
             first = get("max_window_layers", default=28) if family.get("window_asked") else 0
             windowed = [i >= first and (every == 0 or (i + 1) % every != 0) for i in range(count)]
         step, first = get("decoder_sparse_step", default=1), get(
@@ -239,12 +244,23 @@ class Model:
         if get("mlp_layer_types"):
             routed = [routed[i] and x == "sparse" for i, x in enumerate(get("mlp_layer_types"))]
         self.layers = [(windowed[i], routed[i]) + self.parts(i, get, family) for i in range(count)]
-        self.own = [dict(self.sizes_of(i, windowed[i], count, get), blocks=bool(chosen[i]))
-                    for i in range(count)]
+        self.own = [dict(self.sizes_of(i, windowed[i], count, get), blocks=bool(chosen[i]),
+                         chooses=self.chosen > 0 and not self.follows(i, kind, get)) for i in range(count)]
         self.crossed = [kind == "mllama_text_model" and i in get("cross_attention_layers")
                         for i in range(count)]
         self.rows_more = 8 if kind == "mllama_text_model" else 0
         self.gqa = self.heads // self.kv_heads
+
+    @staticmethod
+    def follows(i, kind, get):
+        """Whether layer i uses the keys that an earlier layer chose (GLM-5.2)."""
+        if kind != "glm_moe_dsa":
+            return False
+        words = get("indexer_types", "index_topk_pattern")
+        if words:
+            return words[i] in ("shared", "S")
+        behind = i - get("index_skip_topk_offset", default=2) + 1
+        return behind > 0 and behind % get("index_topk_freq", default=1) > 0
 
     def residuals(self, passed):
         """Vectors that a token has between layers, of which it has passed some."""
@@ -376,10 +392,14 @@ class Formats:
             facts = dict(tied=model.tied, gqa=model.gqa, layers=self.layers, experts=model.experts)
             if all(facts[key] == value for key, value in entry["if"].items()):
                 self.rules.update(spread(entry["classes"]))
-        self.rules.update(spread(classes))
+        self.said = spread(classes)
+
+    def rule(self, name):
+        names = (name, SMALL.get(name, name))
+        return next((source[one] for source in (self.said, self.rules) for one in names if one in source), None)
 
     def stored(self, name, layer=0):
-        rule = self.rules.get(name)
+        rule = self.rule(name)
         if rule is None:
             return self.default(name)
         if isinstance(rule, str):
@@ -403,12 +423,12 @@ class Formats:
 
     def read_in(self, name, layer=0):
         """The format of the inputs of a product with these weights."""
-        if name in LINEAR and name not in self.rules:
+        if name in LINEAR and self.rule(name) is None:
             return self.activations
         return larger(self.activations, pair(self.stored(name, layer)))
 
     def signature(self, layer):
-        return tuple(self.stored(name, layer) for name in LINEAR + ["router"])
+        return tuple(self.stored(name, layer) for name in LINEAR + ["router", "compress"])
 
 
 class Node:
@@ -421,7 +441,7 @@ class Node:
         if dims.get("bias"):
             self.dims["bias"] = 1
         self.resident, self.routed, self.borrowed = list(resident), routed, False
-        self.away = False
+        self.away = self.copied = False
         self.linear = linear and formats["weights"] in PRUNED
 
     def own(self):
@@ -645,7 +665,8 @@ class Graph:
             self.head(m.tied and s.pp == 1 and f.stored("lm_head") == f.stored("embedding"))
         else:
             later = len(m.layers) - layers[-1] - 1
-            self.collective("send", "send", self.n * (h * m.residuals(layers[-1] + 1) + later * m.ple), 2, f.out)
+            self.collective("send", "send", self.n * (h * m.residuals(layers[-1] + 1) + later * m.ple) +
+                            self.choices(layers[-1] + 1), 2, f.out)
         self.join()
 
     def encode(self, kind, encoder, count, size):
@@ -707,7 +728,7 @@ class Graph:
         for node, count in self.nodes.items():
             one = self.joined(done[-1][0], node) if done else None
             if one:
-                one.away = node.away
+                one.away, one.copied = node.away, done[-1][0].copied and node.copied
             done[-1:] = [(one, count)] if one else done[-1:] + [(node, count)]
         self.nodes = dict(done)
 
@@ -803,6 +824,8 @@ class Graph:
 
     def add(self, node):
         node.away = self.away and (node.routed or self.s.offload == "layers")
+        # llama.cpp copies weights for long passes. What reads a cache or a state stays with it.
+        node.copied = node.away and self.n >= 32 and node.op not in operators.KEPT
         self.nodes[node] = self.count
 
     def formats(self, weights, activations, kv=None, compute=None):
@@ -871,8 +894,8 @@ class Graph:
             if not m.post_only:
                 self.normed("attn_norm", n, h)
             blocks = ["index"] * m.own[i]["blocks"]
-            readers = (["q_a" if m.q_latent else "q", "kv_a"] + ["index"] * bool(m.chosen) if m.latent
-                       else ["q_a", "kv_a"] + ["index"] * bool(m.own[i]["ratio"]) if m.compressed
+            readers = (["q_a" if m.q_latent else "q", "kv_a"] + ["index"] * m.own[i]["chooses"] if m.latent
+                       else ["q_a", "kv_a"] + ["compress"] * bool(m.own[i]["ratio"]) if m.compressed
                        else ["q"] if m.own[i]["late"] or m.crossed[i] else ["q", "k", "v"] + blocks) * bool(attention) + \
                 ["mixer_in"] * bool(state)
             if m.norms == 1 and mlp:  # the MLP reads the same norm
@@ -937,11 +960,11 @@ class Graph:
             self.vector("altup_correct", "hyper-expand", dict(tokens=n, hidden=h, streams=m.altup),
                         resident=[(f.stored("norm"), h, 0, 0)])
         if m.ple:
-            self.quantised("embedding_gate_quantize", n, h, i, "up")
-            self.product("embedding_gate_proj", "up", i, n, m.ple, h)
+            self.quantised("embedding_gate_quantize", n, h, i, "per_layer_in")
+            self.product("embedding_gate_proj", "per_layer_in", i, n, m.ple, h)
             self.vector("embedding_gate", "silu-mul", dict(tokens=n, hidden=m.ple))
-            self.quantised("embedding_out_quantize", n, m.ple, i, "down")
-            self.product("embedding_out_proj", "down", i, n, h, m.ple)
+            self.quantised("embedding_out_quantize", n, m.ple, i, "per_layer_out")
+            self.product("embedding_out_proj", "per_layer_out", i, n, h, m.ple)
             self.normed("embedding_out_norm", n, h)
             if m.altup:  # to all streams but that of the layers
                 self.vector("embedding_out_add", "hyper-expand", dict(tokens=n, hidden=h, streams=m.altup - 1))
@@ -1005,11 +1028,11 @@ class Graph:
         # A vector and a gate of each token, two of each where windows overlap.
         for name, size in [("", d)] * (ratio > 0) + [("index_", m.index[1])] * chooses:
             wide = size * (2 if chooses else 1)
-            self.product(name + "compress_proj", "index", i, n, 2 * wide, h)
+            self.product(name + "compress_proj", "compress", i, n, 2 * wide, h)
             self.vector(name + "compress", "gelu", dict(tokens=n, hidden=wide),
                         resident=[(f.stored("norm"), ratio * wide + size, 0, 0)])
         if chooses:
-            self.product("index_weights_proj", "index", i, n, m.index[0], h)
+            self.product("index_weights_proj", "compress", i, n, m.index[0], h)
             self.product("index_q_proj", "index", i, n, m.index[0] * m.index[1], m.q_latent)
             self.turn("index_rope", m.index[0])
         kinds = [(self.b, s.new, s.seen, "_decode" if self.others else "")]
@@ -1050,10 +1073,10 @@ class Graph:
                    "lightning": 0, "selective-scan": heads * size + heads}
         self.product("mixer_in_proj", "mixer_in", i, n, channels + more, m.hidden)
         if m.state == "kimi-delta":
-            self.quantised("mixer_gates_quantize", n, (2 - m.one_gate) * wide, i, "mixer_in")
-            self.product("mixer_decay_proj", "mixer_in", i, n, heads * size, wide)
+            self.quantised("mixer_gates_quantize", n, (2 - m.one_gate) * wide, i, "mixer_low")
+            self.product("mixer_decay_proj", "mixer_low", i, n, heads * size, wide)
             if not m.one_gate:
-                self.product("mixer_gate_proj", "mixer_in", i, n, width, wide)
+                self.product("mixer_gate_proj", "mixer_low", i, n, width, wide)
         kinds = [(self.b, s.new)] + ([(self.others, s.chunk)] if self.others else [])
         for number, (batch, new) in enumerate(kinds):
             held = [] if number else [(f.stored("norm"), channels * (m.taps + m.conv_bias), 0, 0)]
@@ -1062,13 +1085,13 @@ class Graph:
                                                              taps=m.taps), resident=held)
         if m.state == "selective-scan":
             narrow = m.rank + 2 * size
-            self.quantised("mixer_x_quantize", n, channels, i, "mixer_in")
-            self.product("mixer_x_proj", "mixer_in", i, n, narrow, channels)
+            self.quantised("mixer_x_quantize", n, channels, i, "mixer_low")
+            self.product("mixer_x_proj", "mixer_low", i, n, narrow, channels)
             if s.tp > 1:
                 self.collective("mixer_x_all_reduce", "all-reduce", n * narrow, s.tp, f.out)
             self.normed("mixer_x_norm", n, narrow)
-            self.quantised("mixer_step_quantize", n, m.rank, i, "mixer_in")
-            self.product("mixer_step_proj", "mixer_in", i, n, channels, m.rank, bias=True)
+            self.quantised("mixer_step_quantize", n, m.rank, i, "mixer_low")
+            self.product("mixer_step_proj", "mixer_low", i, n, channels, m.rank, bias=True)
         for number, (batch, new) in enumerate(kinds):
             dims = dict(batch=batch, heads=heads, query_len=new, scan_chunk=m.scan)
             if m.state == "selective-scan":
@@ -1237,6 +1260,7 @@ class Graph:
 
     def latent_attention(self, i):
         m, s, f, n = self.m, self.s, self.f, self.n
+        chooses = m.own[i]["chooses"]
         heads, width = m.heads // s.tp, m.latent + m.rope
         if m.q_latent:
             same = f.stored("q_a", i) == f.stored("kv_a", i) and \
@@ -1247,7 +1271,7 @@ class Graph:
                 self.product("q_a_proj", "q_a", i, n, m.q_latent, m.hidden)
                 self.product("kv_a_proj", "kv_a", i, n, width, m.hidden)
             self.normed("q_a_norm", n, m.q_latent, "rmsnorm")
-            self.quantised("q_b_quantize", n, m.q_latent, i, "q_b", *["index"] * bool(m.chosen))
+            self.quantised("q_b_quantize", n, m.q_latent, i, "q_b", *["index"] * chooses)
             self.product("q_b_proj", "q_b", i, n, heads * (m.nope + m.rope), m.q_latent)
         else:
             self.product("q_proj", "q", i, n, heads * (m.nope + m.rope), m.hidden)
@@ -1261,7 +1285,7 @@ class Graph:
                      qk_rope_head_dim=m.rope, v_head_dim=m.v)
         # The matrix that expands the latent is stored once, however it is used.
         held = (f.stored("kv_b", i), heads * (m.nope + m.v) * m.latent, 1, heads * (m.nope + m.v))
-        if m.chosen:
+        if chooses:
             self.index_inputs(i)
         decode = s.phase != "prefill"
         kinds = [(self.b, s.new, s.seen if decode else s.context, decode)]
@@ -1269,7 +1293,7 @@ class Graph:
             kinds.append((self.others, s.chunk, s.others_context, False))
         for number, (batch, new, seen, absorbed) in enumerate(kinds):
             after = "_prefill" if number else ""
-            if m.chosen and seen > m.chosen:
+            if chooses and seen > m.chosen:
                 self.choose(batch, new, seen, after)
             absorbed = absorbed or not self.expanding_is_less(new, seen)
             if absorbed:
@@ -1296,6 +1320,17 @@ class Graph:
             self.vector("attn_gate", "silu-mul", dict(tokens=n, hidden=heads * m.v))
         self.quantised("o_quantize", n, heads * m.v, i, "o")
         self.product("o_proj", "o", i, n, m.hidden, heads * m.v, m.o_bias)
+
+    def choices(self, i):
+        """The chosen keys, numbers of 32 bits, that layer i gets from the stage before it."""
+        m, s = self.m, self.s
+        if not m.chosen or m.own[i]["chooses"]:
+            return 0
+        groups = [(self.b, s.new, s.seen if s.phase != "prefill" else s.context)]
+        if self.others:
+            groups.append((self.others, s.chunk, s.others_context))
+        keys = sum(count * new * m.chosen for count, new, seen in groups if seen > m.chosen)
+        return int(keys * 32 / Fraction(FORMATS[self.f.out]["bits"]))
 
     def index_inputs(self, i):
         """The queries, the key and the weights of the indexer, whole on every device."""
@@ -1396,8 +1431,8 @@ class Graph:
         read = f.read_in("expert_gate" if m.gated and stored == gate else "expert_up", i)
         down, read_down = f.stored("expert_down", i), f.read_in("expert_down", i)
         if m.expert_hidden:
-            self.quantised("latent_in_quantize", n, h, i, "shared_up")
-            self.product("latent_in_proj", "shared_up", i, n, e, h, m.mlp_bias)
+            self.quantised("latent_in_quantize", n, h, i, "latent_in")
+            self.product("latent_in_proj", "latent_in", i, n, e, h, m.mlp_bias)
         self.exchange("dispatch", "all-gather", read)
         dims = dict(tokens=self.whole, hidden=e, intermediate=inner, experts=m.experts,
                     top_k=m.top_k, routing=s.routing, ep=s.parts, bias=int(m.expert_bias))
@@ -1427,8 +1462,8 @@ class Graph:
                 self.collective("latent_all_reduce", "all-reduce", n * e, s.tp, f.out)
             self.normed("latent_norm", n, e)
         if m.expert_hidden:
-            self.quantised("latent_out_quantize", n, e, i, "shared_down")
-            self.product("latent_out_proj", "shared_down", i, n, h, e, m.mlp_bias)
+            self.quantised("latent_out_quantize", n, e, i, "latent_out")
+            self.product("latent_out_proj", "latent_out", i, n, h, e, m.mlp_bias)
         if m.shared:
             self.quantised("shared_quantize", n, h, i, *["shared_gate"] * bool(m.gated), "shared_up")
             self.mlp("shared_", "shared_", i, m.shared // s.tp)
@@ -1438,8 +1473,26 @@ class Graph:
 
     # Totals of the stage.
     def predict(self, device, sparse):
-        return [(count, node, self.one(node, device.host if node.away else device, sparse))
+        return [(count, node, self.placed(node, device, sparse))
                 for node, count in self.nodes.items()]
+
+    def placed(self, node, device, sparse):
+        """The bound of an operator on the host: that of the host, or if its weights may be copied,
+        the lower one of that and of the device, which waits for the weights."""
+        there = self.one(node, device, sparse) if node.copied or not node.away else None
+        if not node.away:
+            return there
+        p = self.one(node, device.host, sparse)
+        if not node.copied:
+            return p
+        rates = [device.host.bandwidth] + ([device.host_link] if device.host_link else [])
+        arrives = p["by_role"]["weights"] / min(rates)
+        if p["time"] <= max(arrives, there["time"]):
+            return p
+        if there["time"] >= arrives:
+            return there
+        return dict(p, memory=arrives, time=arrives,
+                    attainable=None if p["compute"] is None else p["flops"] / arrives)
 
     @staticmethod
     def one(node, device, sparse):
@@ -1465,7 +1518,7 @@ class Graph:
         cached = [i for i in layers if i < s.away and s.offload == "layers"]
         return self.weights_memory(sparse, True) + self.cache(cached)
 
-    def cache(self, layers, context=None):
+    def cache(self, layers, context=None, chooses=None):
         """Of all sequences: each group has ceil(B / a) of them."""
         m, s = self.m, self.s
         sequences = [(ceil_div(s.batch, s.groups), context or s.seen)]
@@ -1480,8 +1533,8 @@ class Graph:
                 tokens = min(seen, m.window) if m.layers[i][0] else seen
                 tokens = s.keys if m.crossed[i] else tokens
                 if m.layers[i][3]:
-                    total += cache_bytes(m, s.tp, self.f.kv, count * tokens,
-                                         m.own[i])
+                    own = m.own[i] if chooses is None else dict(m.own[i], chooses=chooses)
+                    total += cache_bytes(m, s.tp, self.f.kv, count * tokens, own)
                 if m.branches:  # a key and a value of each whole block
                     total += cache_bytes(m, s.tp, self.f.kv, count * (seen // m.branches[0]), m.own[i])
                 if m.layers[i][2]:
@@ -1541,7 +1594,10 @@ class Predictor(Graph):
         self.normed("hidden_norm", self.n, h)
         self.quantised("join_quantize", self.n, 2 * h, 0, "lm_head")
         self.product("join_proj", "lm_head", 0, self.n, h, 2 * h)
+        own = self.m.own[layers[-1]]
+        kept, own["chooses"] = own["chooses"], self.m.chosen > 0  # a module chooses its own keys
         self.layer(layers[-1])
+        own["chooses"] = kept
         self.head(True)
         self.join()
 
@@ -1565,12 +1621,12 @@ def predict_own(m, s, asked, device, f, sparse):
     wait = Fraction(str(asked.get("host_gap_us", 0))) / 10 ** 6
     waits = sum(count * len(p.get("parts", [p])) for count, _, p in graph.predict(device, sparse))
     return dict(step=s.microbatches * (one["time"] + waits * wait), weights=graph.resident_of(m.predictors, sparse),
-                cache=m.predictors * graph.cache(last))
+                cache=m.predictors * graph.cache(last, chooses=m.chosen > 0))
 
 
 def cache_bytes(m, tp, kv, tokens, own):
     if m.latent:
-        keys = tensor_bytes(INDEX_KEYS, tokens * m.index[1], 0, tokens) if m.chosen else 0
+        keys = tensor_bytes(INDEX_KEYS, tokens * m.index[1], 0, tokens) if own["chooses"] else 0
         return tensor_bytes(kv, tokens * (m.latent + m.rope), 0, tokens) + keys
     if own["late"]:
         return 0
@@ -1587,13 +1643,13 @@ def compressed_bytes(m, kv, ratio, keys):
     return tensor_bytes(kv, keys * m.head_dim, 0, keys) + index
 
 
-def cache_per_token(m, kv):
-    """Of the whole model."""
+def cache_per_token(m, kv, full=False):
+    """Of the whole model; full: windows are, so that only the other layers keep one more."""
     more = sum(compressed_bytes(m, kv, own["ratio"], Fraction(1, own["ratio"]))
                for own in m.own if own["ratio"])
     one = 1 + (Fraction(1, m.branches[0]) if m.branches else 0)
     return more + sum(cache_bytes(m, 1, kv, one, own) for layer, own, crossed in zip(m.layers, m.own, m.crossed)
-                      if layer[3] and not crossed)
+                      if layer[3] and not crossed and not (full and layer[0]))
 
 
 def stages(count, pp):
@@ -1676,6 +1732,7 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
     row["energy"] = everything["dynamic"] + device.constant * step \
         if known and s.pp == 1 and not s.drafts else None
     row["per_token"] = cache_per_token(m, f.kv)
+    row["per_further_token"] = cache_per_token(m, f.kv, full=True)
     row["capacity"], row["reserve"] = device.capacity, None
     if asked.get("in_loop"):
         draft = None
@@ -1934,14 +1991,14 @@ def static(m, asked, device, **options):
 
 def chosen_crossover(m, f, read, tokens):
     """Up to the number of chosen keys all latents are read, and no index; beyond it so many latents
-    and every index key."""
+    and, in layers that choose, every index key."""
     count = len(m.layers) * tokens
     latent = tensor_bytes(f.kv, m.latent + m.rope, 0, 1)
     index = tensor_bytes(INDEX_KEYS, m.index[1], 0, 1)
     at = read / (latent * count)
     if at <= m.chosen + 1:
         return at
-    return (read / count - m.chosen * latent) / index
+    return (read - m.chosen * latent * count) / (index * tokens * sum(own["chooses"] for own in m.own))
 
 
 def crossover(m, row):

@@ -4,7 +4,7 @@ fractions. No number is taken from the program.
 """
 from fractions import Fraction
 
-from formats import (BROKEN, FORMATS, PRUNED, Refused, STORED, multiplied_at, resolve, scale_bytes,
+from formats import (BROKEN, FORMATS, GGUF, PRUNED, Refused, STORED, multiplied_at, resolve, scale_bytes,
                      tensor_bytes)
 
 PRODUCTS = ("gemm gemv bmm attention-scores attention-values flash-attention mla-decode mla-prefill "
@@ -14,6 +14,7 @@ ATTENTION = "attention-scores attention-values softmax attention flash-attention
 LATENT = "mla-decode mla-prefill".split()
 CHOSEN = "index-scores block-scores sparse-mla".split()
 STATES = "gated-delta kimi-delta ssd lightning selective-scan".split()
+KEPT = ATTENTION + LATENT + CHOSEN + STATES + "compressed-attention nsa kv-append rope-append".split()
 EXPERTS = "moe moe-gate-up moe-down moe-ungated moe-up".split()
 CONVOLUTIONS = {"conv2d": 3 ** 2, "conv3d": 3 ** 3}  # by the taps that they have
 WITH_WEIGHTS = ["gemm", "gemv", "bmm", "gemm-silu-mul", "hyper-collapse", *CONVOLUTIONS] + EXPERTS
@@ -456,8 +457,11 @@ def bound(op, dims, formats, device, sparse=False):
         other = "kv" if op in ATTENTION + LATENT + CHOSEN + ["compressed-attention", "nsa"] else \
             "activations" if op in STATES else "weights"
         converted = device.weight_only if FORMATS[formats[other]].get("stored") else None
-        asked = formats.get("compute") or converted or \
-            multiplied_at(formats["activations"], formats[other])
+        plain = multiplied_at(formats["activations"], formats[other])
+        plain = FORMATS[plain].get("unit", plain)
+        if other == "weights" and formats[other] in GGUF:
+            plain = device.faster("int8", device.faster("fp16", plain))
+        asked = formats.get("compute") or converted or plain
         asked = FORMATS[asked].get("unit", asked)
         at, peak, sparse_peak = device.unit(asked, sparse)
         native = at == asked and peak is not None

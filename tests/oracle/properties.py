@@ -46,8 +46,8 @@ class Checker:
         if self.broken <= SHOWN and not self.quiet:
             print(f"DOES NOT HOLD {name}\n    {case}")
 
-    def near(self, name, one, other, case):
-        self.hold(name, abs(one - other) <= 1e-12 * abs(other), f"{one} {other} {case}")
+    def near(self, name, one, other, case, room=0):
+        self.hold(name, abs(one - other) <= 1e-12 * abs(other) + room, f"{one} {other} {case}")
 
     def records(self, number=None):
         """Valid records of operators, and their rows."""

@@ -23,6 +23,9 @@ CLASSES = {
     "internvl_chat": dict(bias=2, patch_bias=1, marker=1, tiles=6, scaled=1),
     "kimi_vl": dict(norm="layernorm", bias=3, patch_bias=1, rotated=1, after=1, patches=4096),
     "kimi_k25": dict(norm="layernorm", bias=3, patch_bias=1, rotated=1, after=1, patches=16384),
+    "kimi_k3": dict(norm="rmsnorm", rotated=1, after=1, patches=65536),
+    "llava_next": dict(norm="layernorm", bias=3, first=1, marker=1),
+    "cohere2_vision": dict(norm="layernorm", bias=3, patch_bias=1, after=1, squares=12),
     "minimax_m3_vl": dict(norm="layernorm", bias=3, rotated=1, first=1, pixels=(3136, 451584)),
 }
 CLASSES["qwen3_vl_moe"] = CLASSES["qwen3_5"] = CLASSES["qwen3_5_moe"] = CLASSES["qwen3_vl"]
@@ -75,7 +78,8 @@ class Tower:
         self.merge = v.get("spatial_merge_size", config.get("spatial_merge_size", 2))
         self.norm, self.wide_norm = c.get("norm"), False
         self.side, self.window, self.whole, self.table, self.taps = v.get("image_size"), 0, 0, 0, 0
-        self.skipped = self.unused = self.kept = 0
+        self.skipped = self.unused = self.kept = self.post = 0
+        self.canvases = []
         self.crossed, self.tiled, self.late, self.scalars = kind == "mllama", 0, 0, 0
         self.overview = True
         # Products: in, out, what follows, bias, of patches, norm between.
@@ -143,6 +147,21 @@ class Tower:
         self.products = [(self.hidden, hidden, GELU, bias, False, False),
                          (hidden, hidden, PLAIN, bias, False, False)]
 
+    def read_llava_next(self, config, v, hidden):
+        self.read_llava({**config, "vision_feature_select_strategy": "default"}, v, hidden)
+        self.products = [(k, out, act, bias, True, False) for k, out, act, bias, _, _ in self.products]
+        self.unused += hidden
+        self.canvases = [(x // self.side, y // self.side) for y, x in config["image_grid_pinpoints"]]
+
+    def read_cohere2_vision(self, config, v, hidden):
+        h, i, self.merge = self.hidden, self.inner, config.get("downsample_factor", 2)
+        wide, self.table = config.get("alignment_intermediate_size", 36864) // 2, \
+            (self.side // self.patch) ** 2
+        if v.get("vision_use_head", True):  # a query, attention, a norm and an MLP
+            self.unused = h + 4 * h * (h + 1) + 2 * h + i * (h + 1) + h * (i + 1)
+        self.products = [(h * self.merge ** 2, wide, GATED, True, False, False),
+                         (wide, hidden, PLAIN, True, False, False)]
+
     def read_glm4v(self, _, v, __):
         out, inner = v["out_hidden_size"], self.inner
         self.inner, self.table = out, (v.get("image_size", 336) // self.patch) ** 2
@@ -176,6 +195,13 @@ class Tower:
                          (wide, hidden, PLAIN, True, False, False)]
         self.normed = ("patches", self.hidden, "layernorm")
 
+    def read_kimi_k3(self, config, v, hidden):
+        self.read_kimi_vl(config, v, hidden)
+        self.bias, self.patch_bias = 3 * v.get("linear_bias", False), v.get("patch_embed_proj_bias", False)
+        self.head, self.normed = v.get("qkv_hidden_size", 1536) // self.heads, None
+        self.products = [(k, out, act, False, False, False) for k, out, act, *_ in self.products]
+        self.post = hidden
+
     def read_minimax_m3_vl(self, config, _, hidden):
         wide = config.get("projector_hidden_size", 6144)
         self.products = [(self.hidden, wide, GELU, True, True, False),
@@ -186,6 +212,9 @@ class Tower:
     def grid(self, width, height):
         """Squares of an image, and columns and rows of patches of each."""
         unit = self.patch * self.merge
+        if self.canvases:
+            columns, rows = self.canvas(width, height)
+            return columns * rows + 1, self.side // self.patch, self.side // self.patch
         if self.squares or self.tiles:
             count = self.cut(width, height) if self.squares else self.cut_by_aspect(width, height)
             return count, self.side // self.patch, self.side // self.patch
@@ -247,8 +276,23 @@ class Tower:
         area = min(canvases)[2]
         return area + (area > 1 and self.overview)
 
+    def canvas(self, width, height):
+        """The canvas that keeps most pixels, and of such the smallest; the first of several."""
+        def quality(canvas):
+            scale = min(canvas[0] * self.side / width, canvas[1] * self.side / height)
+            kept = min(int(width * scale) * int(height * scale), width * height)
+            return -kept, canvas[0] * canvas[1] * self.side ** 2 - kept
+        return min(self.canvases, key=quality)
+
     def tokens(self, width, height):
         squares, columns, rows = self.grid(width, height)
+        if self.canvases:  # what the image fills, a token at the end of each line, and all of it
+            wide, high = (x * columns for x in self.canvas(width, height))
+            if width / height > wide / high:
+                high -= (high - int(round(height * (wide / width), 7))) // 2 * 2
+            else:
+                wide -= (wide - int(round(width * (high / height), 7))) // 2 * 2
+            return columns * rows + high * (wide + 1)
         return squares * ((columns // self.merge) * (rows // self.merge) + self.kept)
 
     def widest(self, width, height):
@@ -380,6 +424,8 @@ def add(graph, tower, images, size):
             if act:
                 graph.vector(f"image_{name}_act_{i}", "silu-mul" if act == GATED else "gelu",
                              dict(tokens=count, hidden=out))
+        if name == "project" and t.post:
+            norm("image_project_post_norm", tokens, t.post, "rmsnorm")
     graph.count = 1
     return leave_idle(t, layer, f.stored("norm"))
 
@@ -445,10 +491,18 @@ def config(random, text, kind=None):
     elif kind == "llama4":
         v.update(projector_input_dim=random.randint(10, 500),
                  projector_output_dim=random.randint(10, 500))
-    elif kind == "llava":
+    elif kind == "cohere2_vision":
+        whole.update(downsample_factor=merge, alignment_intermediate_size=2 * random.randint(10, 500))
+        if random.random() < 0.5:
+            v["vision_use_head"] = random.random() < 0.5
+    elif kind.startswith("llava"):
+        if kind == "llava_next":
+            whole["image_grid_pinpoints"] = [[v["image_size"] * random.randint(1, 3) for _ in "yx"]
+                                             for _ in range(random.randint(1, 6))]
         text.setdefault("num_key_value_heads", text.get("num_attention_heads", text.get("num_heads")))
         whole.update(vision_feature_layer=-random.randint(1, layers),
-                     vision_feature_select_strategy=random.choice(("default", "full")),
+                     vision_feature_select_strategy=random.choice(("default", "full"))
+                     if kind == "llava" else "default",
                      multimodal_projector_bias=random.random() < 0.5)
     elif kind == "internvl":
         v.update(attention_bias=random.random() < 0.5, use_qk_norm=random.random() < 0.5,
@@ -461,6 +515,10 @@ def config(random, text, kind=None):
     elif kind.startswith("kimi"):
         v.update(merge_kernel_size=[merge, merge], init_pos_emb_height=random.randint(2, 70),
                  init_pos_emb_width=random.randint(2, 70))
+        if kind == "kimi_k3":
+            bias = random.random() < 0.5
+            v.update(qkv_hidden_size=heads * random.choice((32, 64)), attn_bias=bias, linear_bias=bias,
+                     patch_embed_proj_bias=random.random() < 0.5)
         if random.random() < 0.5:
             for key in "hidden_size intermediate_size num_hidden_layers num_attention_heads".split():
                 v["vt_" + key] = v.pop(key)

@@ -31,12 +31,15 @@ static void test_read(void **state)
                                       "2023-13-01 00:00:00",
                                       "2023-11-16 18:17:",
                                       "2023-11-16 18:17:62",
+                                      "2023-11-16 18:177",
                                       "0-1-1 0:0:0"};
     double seconds = 0;
     assert_true(roof_date_read(&seconds, "1970-01-02 01:02:03.5"));
     assert_true(seconds == 86400 + 3723.5);
     assert_true(roof_date_read(&seconds, "1970-01-01T00:00:01Z")); /* the zone is passed over */
     assert_true(seconds == 1);
+    assert_true(roof_date_read(&seconds, "1970-01-01 18:30")); /* no seconds */
+    assert_true(seconds == 18.5 * 3600);
     for (size_t i = 0; i < COUNT(bad); i++) {
         assert_false(roof_date_read(&seconds, bad[i]));
     }

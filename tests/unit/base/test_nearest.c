@@ -91,6 +91,8 @@ static void test_nearness(void **state)
                 roof_nearness("memory_gb", "memory_capacity_bytes"));
     assert_true(roof_nearness("fp", "fp16") < roof_nearness("fp", "bfp"));
     assert_int_equal(roof_nearness("h100-smx", "h100-sxm"), roof_nearness("h100-sxx", "h100-sxm"));
+    assert_true(roof_nearness("tp_size", "tp") < roof_nearness("tp_size", "state_size"));
+    assert_int_equal(roof_nearness("tpsize", "tp"), ROOF_FAR);
     assert_true(roof_nearness("llama3", "llama-3-8b") < roof_nearness("llama3", "llama-2-7b"));
     assert_true(roof_nearness("llama3", "llama3-8b") < roof_nearness("llama3", "llama-3-8b"));
     assert_true(roof_nearness("q4km", "q4_k_m") < roof_nearness("q4km", "q4_k"));

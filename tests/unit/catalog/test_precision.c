@@ -47,7 +47,7 @@ static const struct {
     {P(NF4_FP32), "nf4_fp32", NULL, 36, 64},
     {P(NF4_DQ), "nf4_dq", NULL, 256 * 33 + 4, 256 * 64},
     {P(FP4_BNB), "fp4_bnb", NULL, 36, 64},
-    {P(INT4_G128), "int4_g128", NULL, 66, 128},
+    {P(INT4_G128), "int4_g128", "gptq", 66, 128},
     {P(INT4_G128_ZP), "int4_g128_zp", "awq", 66.5, 128},
     {P(INT4_G64_ZP), "int4_g64_zp", NULL, 34.5, 64},
     {P(INT4_G32_ZP), "int4_g32_zp", NULL, 18.5, 32},
@@ -78,6 +78,8 @@ static const struct {
     {P(IQ4_XS), "iq4_xs", NULL, 136, 256},
     {P(TQ1_0), "tq1_0", NULL, 54, 256},
     {P(TQ2_0), "tq2_0", NULL, 66, 256},
+    {P(INT4_G64), "int4_g64", NULL, 34, 64},
+    {P(INT4_G32), "int4_g32", NULL, 18, 32},
 };
 
 static void test_bits_per_element(void **state)
@@ -119,6 +121,8 @@ static void test_well_known_bits(void **state)
         {P(INT4_G128_ZP), 4.15625},
         {P(INT4_G64_ZP), 4.3125},
         {P(INT4_G32_ZP), 4.625},
+        {P(INT4_G64), 4.25},
+        {P(INT4_G32), 4.5},
         {P(FP8_BLOCK128), 8.001953125},
         {P(Q4_0), 4.5},
         {P(Q8_0), 8.5},

@@ -507,7 +507,8 @@ static void test_whiskers_apart(void **unused)
     assert_near(l->mark[0].whisker_x, l->mark[0].x, 1e-12);
     assert_true(l->mark[1].beside && l->mark[2].beside);
     assert_near(l->mark[1].whisker_x + l->mark[2].whisker_x, 2 * l->mark[1].x, 1e-9);
-    assert_true(l->mark[2].whisker_x - l->mark[1].whisker_x >= 2 * l->mark[1].whisker_end);
+    /* The longer is on the left, so that the label of the shorter crosses none on the right. */
+    assert_true(l->mark[1].whisker_x - l->mark[2].whisker_x >= 2 * l->mark[1].whisker_end);
     for (size_t i = 1; i < 3; i++) { /* the label is nearer to its own tick than to the other */
         const double y = (l->mark[i].box.top + l->mark[i].box.bottom) / 2;
         assert_true(fabs(y - l->mark[i].reached_y) < fabs(y - l->mark[3 - i].reached_y));
@@ -643,24 +644,33 @@ static void test_in_use(void **unused)
     roof_hardware_free(device);
 }
 
-/* A rate in a label is never cut, however little room its name has. */
+/* A label has the whole rate, or none if its name leaves no room for it; a name that is too long
+ * alone ends with dots. */
 static void test_whole_rates(void **unused)
 {
     (void)unused;
     struct roof_hardware *const device = parse_device(SYNTHETIC);
     add_roof(device);
-    add_line("a name that is much longer than the room that labels have beside the plot=0.7TFLOPS");
+    add_line("fits=0.7TFLOPS");
+    add_line("a name of 22 characters=0.5TFLOPS");
+    add_line("a name that is much longer than the room that labels have beside the plot=0.3TFLOPS");
     struct roof_chart_layout *const l = lay_out(640, 480);
-    bool found = false;
+    size_t found = 0;
     for (size_t i = 0; i < l->sides; i++) {
         const char *const label = l->side[i].label;
-        const size_t length = strlen(label);
-        if (l->side[i].line) {
-            assert_true(length > 11 && strcmp(label + length - 11, " 0.7 TFLOPS") == 0);
-            found = true;
+        if (l->side[i].line && label[0] == 'f') {
+            assert_string_equal(label, "fits 0.7 TFLOPS");
+            found++;
+        } else if (l->side[i].line && l->side[i].rate > 0.4e12) {
+            assert_string_equal(label, "a name of 22 characters");
+            found++;
+        } else if (l->side[i].line) {
+            assert_memory_equal(label, "a name that is much", 19);
+            assert_string_equal(label + strlen(label) - 2, "..");
+            found++;
         }
     }
-    assert_true(found);
+    assert_int_equal(found, 3);
     roof_chart_layout_free(l);
     roof_hardware_free(device);
 }
@@ -758,11 +768,13 @@ static void test_note_of_folded(void **unused)
     expect_note(ROOF_NOTE_FOLDED, "4 operators below 2% of the time (together at most 2.3% of the "
                                   "bound) are not drawn");
     chart.expected = true;
-    expect_note(ROOF_NOTE_FOLDED, "4 operators below 2% of the time (together at most 2.3% of the "
-                                  "bound, 2.7% of the expected time) are not drawn");
+    expect_note(ROOF_NOTE_FOLDED, "4 operators below 2% of the bound and of the expected time "
+                                  "(together at most 2.3% of the bound, 2.7% of the expected "
+                                  "time) are not drawn");
     fold(3, 0, ROOF_CHART_GROUPS_MAX - 1, 0.5, 0.6);
-    expect_note(ROOF_NOTE_FOLDED, "4 operators below 2% of the time (together at most 50.0% of the "
-                                  "bound, 60.0% of the expected time) are not drawn");
+    expect_note(ROOF_NOTE_FOLDED, "4 operators below 2% of the bound and of the expected time "
+                                  "(together at most 50.0% of the bound, 60.0% of the expected "
+                                  "time) are not drawn");
     for (size_t i = 0; i < 4; i++) { /* no expected time is known */
         chart.dot[i].expected_share = ROOF_UNKNOWN;
     }
@@ -865,8 +877,10 @@ static void test_svg(void **unused)
     roof_svg_entitle(&text, svg, sizeof svg - 1, chart.title, summary.data);
     assert_non_null(strstr(text.data, "<title id=\"title\">a &lt; b &amp; c</title>"));
     assert_non_null(strstr(text.data, "role=\"img\" aria-labelledby=\"title desc\" width=\"9\">"));
-    assert_non_null(strstr(text.data, "synthetic: 100 GB/s, fp16 1 TFLOPS. gemm: 1 dot.</desc>"
-                                      "<g><path/></g></svg>"));
+    assert_non_null(strstr(
+        text.data, "synthetic: 100 GB/s, fp16 1 TFLOPS; formats that no dot uses: nvfp4 4 TFLOPS, "
+                   "fp8_e4m3, fp8_e5m2, int8 2 TFLOPS, fp32 vector 0.1 TFLOPS. gemm: 1 dot.</desc>"
+                   "<g><path/></g></svg>"));
     roof_text_clear(&text);
     roof_svg_entitle(&text, "<svg/>", 6, chart.title, summary.data);
     roof_text_free(&summary);
@@ -1168,9 +1182,9 @@ static void test_gnuplot_notes(void **unused)
     /* 562 pixels right of 78 hold 90 characters of 7.3 x 11/13 pixels. */
     assert_int_equal(roof_chart_gnuplot(&text, &chart, ROOF_CHART_SVG, 640, 480, &error), ROOF_OK);
     assert_non_null(strstr(text.data,
-                           "\"2 operators below 2% of the time (together at most 2.0% of "
-                           "the bound, 2.0% of the expected\" at "));
-    assert_non_null(strstr(text.data, "\"time) are not drawn\" at "));
+                           "\"2 operators below 2% of the bound and of the expected time "
+                           "(together at most 2.0% of the\" at "));
+    assert_non_null(strstr(text.data, "\"bound, 2.0% of the expected time) are not drawn\" at "));
     assert_non_null(
         strstr(text.data, "\"3 operators without FLOPs or a known peak are not drawn\" at "));
     roof_text_free(&text);

@@ -63,6 +63,10 @@ struct heard {
     enum roof_status fail;   /* of the row callback */
     size_t columns;
     bool metrics;
+    struct roof_compared last;
+    int64_t batch; /* of the last row */
+    int derived_line;
+    double derived;
 };
 
 static enum roof_status on_hardware(void *context, const struct roof_hardware **out,
@@ -99,6 +103,16 @@ static enum roof_status on_header(void *context, const char *const *column, size
     return ROOF_OK;
 }
 
+static enum roof_status on_end(void *context, const struct roof_records *records,
+                               struct roof_error *error)
+{
+    struct heard *const heard = context;
+    (void)error;
+    heard->derived_line = records->derived_line;
+    heard->derived = records->derived;
+    return ROOF_OK;
+}
+
 static enum roof_status on_row(void *context, const struct roof_compared *row,
                                struct roof_error *error)
 {
@@ -109,6 +123,9 @@ static enum roof_status on_row(void *context, const struct roof_compared *row,
     assert_int_equal(row->cells, heard->columns);
     assert_true(row->prediction != NULL && row->hardware != NULL);
     assert_true(row->metrics == heard->metrics);
+    heard->last = *row;
+    heard->batch =
+        row->model_prediction == NULL ? 0 : row->model_prediction->scenario.common.shape.batch;
     if (row->metrics) {
         roof_text_printf(&heard->rows, "%s=%.6g ", row->metric, row->measured_s * 1e6);
     }
@@ -156,6 +173,7 @@ static enum roof_status compare(const char *text, const struct roof_scenario *ba
                                                     .model = on_model,
                                                     .header = on_header,
                                                     .row = on_row,
+                                                    .end = on_end,
                                                     .bad = on_bad};
     struct roof_scenario scenario;
     FILE *const file = fopen(path, "w");
@@ -816,6 +834,73 @@ static void test_unknown_concurrency(void **unused)
     }
 }
 
+/* Little's law gives the mean number of requests in flight: 0.75 requests/s for 2 s + 20 x 0.1 s
+ * are 3, and 1.5 requests/s for 2.5 s are 3.75. What the result or the question has wins. */
+static void test_derived_concurrency(void **unused)
+{
+    (void)unused;
+    static const char header[] =
+        "model,hardware,request_rate,max_concurrency,concurrency,completed,total_input_tokens,"
+        "total_output_tokens,request_throughput,mean_ttft_ms,mean_tpot_ms,mean_e2el_ms\n";
+    static const struct {
+        const char *row;
+        int64_t asked, batch;
+        double derived, rate;
+    } cases[] = {
+        {"small,whole,0.8,,,4,400,84,0.75,2000,100,\n", 0, 3, 3, 0.8},
+        {"small,whole,1.6,7,,4,400,84,1.5,2000,100,2500\n", 0, 4, 3.75, 0},   /* it is held back */
+        {"small,whole,1.6,9,,4,400,84,1.5,2000,100,2500\n", 0, 4, 3.75, 1.6}, /* it is not */
+        {"small,whole,inf,,,4,400,84,0.75,2000,100,\n", 0, 3, 3, (double)INFINITY}, /* at once */
+        {"small,whole,1.6,,,4,400,4,1.5,2000,,\n", 0, 3, 3, 1.6}, /* one token: no TPOT */
+        {"small,whole,0.8,,2.1,4,400,84,0.75,2000,100,\n", 0, 2, 0, 0.8},
+        {"small,whole,0.8,,,4,400,84,0.75,2000,100,\n", 5, 5, 0, 0.8},
+        {"small,whole,0.8,,,4,400,84,0.001,2000,100,\n", 0, 1, 0.004, 0.8},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[512];
+        struct roof_scenario base;
+        roof_scenario_init(&base);
+        base.common.shape.batch = cases[i].asked;
+        snprintf(text, sizeof text, "%s%s", header, cases[i].row);
+        compare_ok(text, &base, NULL);
+        assert_string_equal(heard.bad.data, "");
+        assert_int_equal(heard.batch, cases[i].batch);
+        assert_int_equal(heard.derived_line, cases[i].derived > 0 ? 2 : 0);
+        assert_true(fabs(heard.derived - cases[i].derived) < 1e-12);
+        assert_true(cases[i].rate > 0 ? heard.last.request_rate == cases[i].rate
+                                      : isnan(heard.last.request_rate));
+        assert_true(heard.last.requests == 4);
+        done();
+    }
+}
+
+/* A rate beside a time per token is the same measurement, and the first token and the end of one
+ * among several requests have their waits. */
+static void test_twice(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *text;
+        bool shared, repeated;
+    } cases[] = {
+        {"concurrency,ttft_ms\nsmall,whole,100,20,3,1\n", true, false},
+        {"concurrency,ttft_ms\nsmall,whole,100,20,1,1\n", false, false},
+        {"concurrency,e2e_ms\nsmall,whole,100,20,3,1\n", true, false},
+        {"concurrency,e2e_ms\nsmall,whole,100,20,1,1\n", false, false},
+        {"tpot_ms,tokens_per_s\nsmall,whole,100,20,1,9\n", false, true},
+        {"ttft_ms,tokens_per_s\nsmall,whole,100,20,1,9\n", false, false},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[256];
+        snprintf(text, sizeof text, "model,hardware,prompt,generate,%s", cases[i].text);
+        compare_ok(text, NULL, NULL);
+        assert_string_equal(heard.bad.data, "");
+        assert_int_equal(heard.last.shared, cases[i].shared);
+        assert_int_equal(heard.last.repeated, cases[i].repeated);
+        done();
+    }
+}
+
 /* --- the plumbing -------------------------------------------------------------------------- */
 
 /* Times that the model itself gives have no error, whatever the columns. */
@@ -938,13 +1023,22 @@ static int tear_down(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_header),           cmocka_unit_test(test_bad_rows),
-        cmocka_unit_test(test_options),          cmocka_unit_test(test_statistics),
-        cmocka_unit_test(test_nothing_expected), cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_models),           cmocka_unit_test(test_expected_of_models),
-        cmocka_unit_test(test_layouts),          cmocka_unit_test(test_metrics),
-        cmocka_unit_test(test_benchmarks),       cmocka_unit_test(test_unknown_concurrency),
-        cmocka_unit_test(test_own_times),        cmocka_unit_test(test_callers_failure),
+        cmocka_unit_test(test_header),
+        cmocka_unit_test(test_bad_rows),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_statistics),
+        cmocka_unit_test(test_nothing_expected),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_models),
+        cmocka_unit_test(test_expected_of_models),
+        cmocka_unit_test(test_layouts),
+        cmocka_unit_test(test_metrics),
+        cmocka_unit_test(test_benchmarks),
+        cmocka_unit_test(test_unknown_concurrency),
+        cmocka_unit_test(test_derived_concurrency),
+        cmocka_unit_test(test_twice),
+        cmocka_unit_test(test_own_times),
+        cmocka_unit_test(test_callers_failure),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

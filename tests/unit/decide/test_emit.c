@@ -17,6 +17,7 @@ static struct {
     struct roof_engines *engines;
     struct roof_model *model;
     struct roof_model *published;
+    struct roof_model *int4; /* published in it */
     struct roof_model *checkpoint[4];
     struct roof_text out;
     struct roof_error error;
@@ -38,6 +39,7 @@ static int make_world(void **unused)
     return roof_engines_load(&world.engines, NULL) == ROOF_OK &&
                    roof_model_load(&world.model, "mixtral-8x7b", NULL, NULL) == ROOF_OK &&
                    roof_model_load(&world.published, "gpt-oss-20b", NULL, NULL) == ROOF_OK &&
+                   roof_model_load(&world.int4, "kimi-k2-thinking", NULL, NULL) == ROOF_OK &&
                    roof_model_load(&world.checkpoint[0], "deepseek-v3", NULL, NULL) == ROOF_OK &&
                    roof_model_load(&world.checkpoint[1], "deepseek-r1-0528-nvfp4-v2", NULL, NULL) ==
                        ROOF_OK &&
@@ -53,6 +55,7 @@ static int free_world(void **unused)
     roof_engines_free(world.engines);
     roof_model_free(world.model);
     roof_model_free(world.published);
+    roof_model_free(world.int4);
     for (size_t i = 0; i < COUNT(world.checkpoint); i++) {
         roof_model_free(world.checkpoint[i]);
     }
@@ -154,8 +157,11 @@ static void test_all(void **state)
         for (size_t f = 0; f < engine->formats; f++) {
             struct roof_hardware *const hardware = device(engine->format[f].on[0]);
             const struct roof_hardware *const only = hardware;
-            const bool published = engine->format[f].quantization != NULL;
-            struct roof_plan_problem q = ask(&only, published ? world.published : world.model);
+            const char *const method = engine->format[f].quantization;
+            struct roof_plan_problem q =
+                ask(&only, method == NULL                                    ? world.model
+                           : strcmp(method, "compressed-tensors/W4A16") == 0 ? world.int4
+                                                                             : world.published);
             q.checkpoint = world.checkpoint;
             q.checkpoints = COUNT(world.checkpoint);
             for (size_t s = 0; s < world.engines->servings; s++) {
@@ -176,12 +182,14 @@ static void test_all(void **state)
                         fail_msg("%s: %s", engine->id, world.error.message);
                     }
                     assert_false(says("{") || says("}") || says("\\\n\n") || says("  \\\n"));
-                    assert_int_equal(world.out.data[0], ':');
+                    assert_memory_equal(world.out.data, "command -v setopt ", 18);
                     assert_int_equal(world.out.data[world.out.length - 1], '\n');
                     assert_true(world.out.data[world.out.length - 2] != '\\');
                     /* The context with some room, or exactly, or that of all sequences. */
                     const bool room = plan.batch > plan.split.attention_dp;
                     assert_true(says(room ? "2048" : "1200") || says("24000"));
+                    assert_true(says("accepts requests up to 2048 tokens") ==
+                                (room && !says("24000")));
                     assert_int_equal(says("several nodes"), plan.devices > 8);
                     scripts++;
                 }
@@ -265,7 +273,7 @@ static void test_names(void **state)
         if (!says(cases[c].command)) {
             fail_msg("%s: %s", cases[c].given, world.out.data);
         }
-        assert_true(says(": 'x?y with vLLM"));
+        assert_true(says("# x?y with vLLM"));
         plan.serving = serving_of("awq", ROOF_PRECISION_BF16);
         assert_int_equal(emit(vllm, &plan, 1, &q, cases[c].given), ROOF_OK);
         if (!says(cases[c].made)) {
@@ -289,7 +297,64 @@ static void test_repository(void **state)
     assert_true(says("vllm serve mistralai/Mixtral-8x7B-v0.1 \\"));
     assert_false(says("in place of"));
     assert_int_equal(emit(vllm, &plan, 1, &q, "an-alias"), ROOF_OK);
-    assert_true(says(": 'an-alias: replace mistralai/Mixtral-8x7B-v0.1 by its repository"));
+    assert_true(says("# an-alias: replace mistralai/Mixtral-8x7B-v0.1 by its repository"));
+    roof_hardware_free(hardware);
+}
+
+/* Each engine has words for its ways of drafting, over the splits that it drafts over. */
+static void test_drafts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *engine;
+        enum roof_drafting by;
+        int64_t tp;
+        int64_t dp;
+        const char *words; /* NULL: it does not draft so */
+    } cases[] = {
+        {"vllm", ROOF_DRAFTING_MODEL, 2, 1,
+         "--speculative-config '{\"method\": \"draft_model\", \"model\": \"a\\\"b'\\''$(c)\", "
+         "\"num_speculative_tokens\": 3}' \\\n"},
+        {"vllm", ROOF_DRAFTING_OWN, 2, 1, "'{\"method\": \"mtp\", \"num_speculative_tokens\": 3}'"},
+        {"vllm", ROOF_DRAFTING_FREE, 2, 1, "\"ngram\""},
+        {"sglang", ROOF_DRAFTING_MODEL, 2, 1,
+         "--speculative-draft-model-path 'a\"b'\\''$(c)' \\\n    --speculative-num-steps 3 \\\n"
+         "    --speculative-eagle-topk 1 \\\n    --speculative-num-draft-tokens 4 \\\n"},
+        {"sglang", ROOF_DRAFTING_MODEL, 1, 2, NULL},
+        {"sglang", ROOF_DRAFTING_OWN, 1, 2, "--speculative-algorithm EAGLE"},
+        {"trtllm", ROOF_DRAFTING_MODEL, 2, 1,
+         "speculative_config:\n  decoding_type: DraftTarget\n  max_draft_len: 3\n"
+         "  speculative_model: \"a\\\"b'$(c)\"\nEND\n"},
+        {"llama.cpp", ROOF_DRAFTING_MODEL, 1, 1, "--spec-draft-model ./a-b---c-.gguf \\\n"},
+        {"llama.cpp", ROOF_DRAFTING_FREE, 1, 1, "--spec-ngram-simple-size-m 3"},
+        {"torchao", ROOF_DRAFTING_FREE, 1, 1, NULL},
+    };
+    struct roof_hardware *const hardware = device("Hopper");
+    const struct roof_hardware *const only = hardware;
+    struct roof_model drafter = *world.model;
+    drafter.repository = NULL;
+    drafter.reference = "a\"b'$(c)";
+    for (size_t c = 0; c < COUNT(cases); c++) {
+        const size_t e = engine_of(cases[c].engine);
+        const bool file = strcmp(cases[c].engine, "llama.cpp") == 0;
+        const bool ao = strcmp(cases[c].engine, "torchao") == 0;
+        const char *const format = file ? "q8_0" : ao ? "fp8" : "bf16";
+        struct roof_plan_problem q = ask(&only, world.model);
+        struct roof_plan plan =
+            plan_of(serving_of(format, file ? ROOF_PRECISION_Q8_0 : ROOF_PRECISION_BF16),
+                    cases[c].tp, cases[c].dp, 8, 1U << e);
+        q.base.draft_tokens = 3;
+        q.base.drafting = cases[c].by == ROOF_DRAFTING_MODEL ? ROOF_DRAFTING_DEFAULT : cases[c].by;
+        q.base.draft = cases[c].by == ROOF_DRAFTING_MODEL ? &drafter : NULL;
+        const enum roof_status want = cases[c].words == NULL ? ROOF_UNSATISFIED : ROOF_OK;
+        assert_int_equal(emit(e, &plan, 1, &q, "m"), want);
+        if (!says(cases[c].words == NULL ? "# Drafts (" : cases[c].words)) {
+            fail_msg("case %zu: %s", c, world.out.data);
+        }
+        q.base.draft_tokens = 0;
+        assert_int_equal(emit(e, &plan, 1, &q, "m"), ROOF_OK);
+        assert_false(says("spec"));
+    }
     roof_hardware_free(hardware);
 }
 
@@ -327,7 +392,7 @@ static void test_ranks(void **state)
     assert_int_equal(emit(trtllm, plan, COUNT(plan), &q, "m"), ROOF_OK);
     assert_true(says("rank 1 of 3") && !says("better with "));
     assert_int_equal(emit(vllm, plan, COUNT(plan), &q, "m"), ROOF_OK);
-    assert_true(says("rank 2 of 3") && says(": 'better with ") &&
+    assert_true(says("rank 2 of 3") && says("# better with ") &&
                 says("these formats on this device"));
     plan[1].engines = 1U << engine_of("sglang");
     assert_int_equal(emit(vllm, plan + 1, 2, &q, "m"), ROOF_OK);
@@ -341,19 +406,20 @@ static void test_ranks(void **state)
     plan[1].devices = 6;
     plan[1].dp = 3;
     assert_int_equal(emit(vllm, plan + 1, 1, &q, "m"), ROOF_OK);
-    assert_true(says("3 copies of 2 devices, behind a load balancer; ports from 8000 on"));
+    assert_true(
+        says("3 copies of 2 devices, behind a load balancer; the port is 8000 + the first device"));
     assert_true(says("\nfor devices in 0,1 2,3 4,5; do\nCUDA_VISIBLE_DEVICES=\"$devices\" vllm"));
     assert_true(says(" --port $((8000 + ${devices%%,*})) &\ndone\nwait\n"));
     /* A node has eight devices: two copies of three, and none of nine. */
     plan[1].devices = 9;
     assert_int_equal(emit(vllm, plan + 1, 1, &q, "m"), ROOF_OK);
     assert_true(says("2 on a node: run this on each of 2 nodes, on the last with only the first "
-                     "entry after \"in\"; ports"));
+                     "entry after \"in\";\n#     the port is 8000 + the first device\n"));
     assert_true(says("\nfor devices in 0,1,2 3,4,5; do\n"));
     plan[1].devices = 27;
     assert_int_equal(emit(vllm, plan + 1, 1, &q, "m"), ROOF_OK);
     assert_true(
-        says("3 copies of 9 devices, behind a load balancer: run this once for each copy'"));
+        says("3 copies of 9 devices, behind a load balancer: run this once for each copy\n"));
     assert_false(says("for devices"));
     /* AMD's variable. */
     hardware->vendor = "AMD";
@@ -364,12 +430,12 @@ static void test_ranks(void **state)
     /* None of them. */
     assert_int_equal(emit(engine_of("torchao"), plan, COUNT(plan), &q, "m"), ROOF_UNSATISFIED);
     assert_true(says("none of the 3 plans") && says("float8dq (KV cache bf16)"));
-    assert_true(says(": 'Splits: tp 1, pp 1, attention_dp 1; in one node'\n"));
+    assert_true(says("# Splits: tp 1, pp 1, attention_dp 1; in one node\n"));
     assert_int_equal(emit(vllm, plan, 0, &q, "m"), ROOF_UNSATISFIED);
     assert_true(says("vLLM runs no plan that satisfies the constraints"));
     for (const char *line = world.out.data; line != NULL && line[1] != '\0';
          line = strchr(line + 1, '\n')) {
-        assert_memory_equal(line + (*line == '\n'), ": '", 3);
+        assert_memory_equal(line + (*line == '\n'), "# ", 2);
     }
     roof_hardware_free(hardware);
 }
@@ -402,7 +468,7 @@ static void test_manifest(void **state)
         says("            exec python3 -m dynamo.vllm --model mistralai/Mixtral-8x7B-v0.1 \\\n"));
     assert_true(says(" \\\n                --tensor-parallel-size 2 \\\n"));
     assert_true(says("              nvidia.com/gpu: \"2\"\n"));
-    assert_false(says("vllm serve") || says(": '") || says("--port"));
+    assert_false(says("vllm serve") || says("setopt") || says("--port"));
     /* Four copies of 16 devices are four times two nodes. */
     plan.split = split_of(16, 1, 1);
     plan.dp = 4;
@@ -427,7 +493,7 @@ int main(void)
         cmocka_unit_test(test_all),       cmocka_unit_test(test_experts),
         cmocka_unit_test(test_names),     cmocka_unit_test(test_repository),
         cmocka_unit_test(test_published), cmocka_unit_test(test_ranks),
-        cmocka_unit_test(test_manifest),
+        cmocka_unit_test(test_manifest),  cmocka_unit_test(test_drafts),
     };
     return cmocka_run_group_tests(tests, make_world, free_world);
 }

@@ -465,7 +465,7 @@ static void test_words(void **state)
 {
     (void)state;
     const char *const published[] = {"gpt-oss-20b", "deepseek-v3", "deepseek-r1-0528-nvfp4-v2",
-                                     modelopt_fp8};
+                                     "kimi-k2-thinking", modelopt_fp8};
     struct roof_model *const dense = model("llama-3.1-8b");
     for (size_t i = 0; i < engines->count; i++) {
         const struct roof_engine *const e = &engines->engine[i];
@@ -481,7 +481,7 @@ static void test_words(void **state)
             }
             assert_true(format->kvs > 0 && format->on[0] != NULL);
             for (size_t k = 0; k < format->kvs; k++) {
-                assert_non_null(roof_engine_kv(e, format->kv[k]));
+                assert_non_null(roof_engine_kv(e, dense, format->kv[k]));
             }
             assert_true(format->checkpoint != NULL || format->make[0] == NULL);
             /* A published checkpoint is read as it is, or one step converts it. */
@@ -501,9 +501,11 @@ static void test_words(void **state)
                     assert_int_equal(of->layer[of->layer_class[of->layers - 1]].format[weight],
                                      format->weights);
                     const double bits = roof_precision_bits(format->activations);
-                    const bool narrowed = bits < roof_precision_bits(of->activations) &&
+                    const bool kept = of->activations == P(AUTO) && bits == 16;
+                    const bool narrowed = of->activations != P(AUTO) &&
+                                          bits < roof_precision_bits(of->activations) &&
                                           bits > roof_precision_bits(format->weights);
-                    assert_true(of->activations == format->activations || narrowed);
+                    assert_true(of->activations == format->activations || narrowed || kept);
                     met++;
                 }
                 roof_model_free(of);
@@ -576,6 +578,10 @@ static void test_find(void **state)
     }
     assert_int_equal(roof_engine_find(&number, engines, "vLLM", &error), ROOF_OK);
     assert_string_equal(engines->engine[number].id, "vllm");
+    assert_int_equal(roof_engine_find(&number, engines, "TensorRT-LLM", &error), ROOF_OK);
+    assert_string_equal(engines->engine[number].id, "trtllm");
+    assert_int_equal(roof_engine_find(&number, engines, "llamacpp", &error), ROOF_OK);
+    assert_string_equal(engines->engine[number].id, "llama.cpp");
     assert_int_equal(roof_engine_find(&number, engines, "vllm2", &error), ROOF_USAGE);
     assert_non_null(strstr(error.message, "known: llama.cpp, sglang, torchao, trtllm, vllm"));
 }
@@ -621,7 +627,7 @@ static void test_check_model(void **state)
     assert_string_equal(m->architecture, "JambaForCausalLM");
     assert_int_equal(roof_engines_check_model(engines, both, m, "emit", &error), ROOF_USAGE);
     assert_non_null(strstr(error.message, "sglang, trtllm cannot run JambaForCausalLM; engines "
-                                          "that can: llama.cpp, vllm"));
+                                          "that list it: llama.cpp, vllm"));
     assert_int_equal(roof_engines_check_model(engines, both, m, "emit", NULL), ROOF_USAGE);
     assert_int_equal(roof_engines_check_model(engines, both | bit_of("vllm"), m, "engine", &error),
                      ROOF_OK);
@@ -648,6 +654,46 @@ static void test_built_in_models(void **state)
         }
         roof_model_free(m);
     }
+}
+
+/* vLLM and SGLang keep the cache of DeepSeek-V4 in FP8 alone, and TensorRT-LLM runs it on Blackwell
+ * only, whatever holds for other models. */
+static void test_classes(void **state)
+{
+    (void)state;
+    struct roof_model *const v4 = model("deepseek-v4-flash");
+    struct roof_model *const v3 = model("deepseek-v3");
+    struct roof_hardware hardware = {.architecture = "Hopper (SM90)"};
+    const struct roof_serving block = {.layout = "checkpoint",
+                                       .quantization = "fp8",
+                                       .weights = P(FP8_BLOCK128),
+                                       .activations = P(FP8_E4M3),
+                                       .kv = P(BF16)};
+    struct roof_serving narrow = block;
+    narrow.kv = P(FP8_E4M3);
+    const size_t wide_number = find_serving(&block);
+    const size_t narrow_number = find_serving(&narrow);
+    const unsigned only_fp8 = bit_of("vllm") | bit_of("sglang");
+    assert_int_equal(roof_engines_serve(engines, wide_number, v4, &hardware), 0);
+    assert_int_equal(roof_engines_serve(engines, narrow_number, v4, &hardware), only_fp8);
+    assert_int_equal(roof_engines_serve(engines, wide_number, v3, &hardware) & only_fp8, only_fp8);
+    hardware.architecture = "Blackwell (SM100)";
+    assert_int_equal(roof_engines_serve(engines, wide_number, v4, &hardware), bit_of("trtllm"));
+    for (size_t i = 0; i < engines->count; i++) {
+        const struct roof_engine *const e = &engines->engine[i];
+        for (size_t c = 0; c < e->classes; c++) {
+            const char *const *listed = e->models;
+            while (*listed != NULL && strcmp(*listed, e->class[c].id) != 0) {
+                listed++;
+            }
+            assert_non_null(*listed);
+            for (size_t k = 0; k < e->class[c].kvs; k++) { /* the engine keeps this cache at all */
+                assert_non_null(roof_engine_kv(e, v3, e->class[c].kv[k].format));
+            }
+        }
+    }
+    roof_model_free(v3);
+    roof_model_free(v4);
 }
 
 /* vLLM has larger defaults from 70 GiB on, but not on A100; SGLang has more with more memory. Only
@@ -714,17 +760,34 @@ static void test_hosts(void **state)
     assert_null(roof_engine_host(&engines->engine[number], NULL));
 }
 
+/* The engine of the question has its own speed of copies; without one that offloads, any that was
+ * measured has it. */
+static void test_upload(void **state)
+{
+    (void)state;
+    const struct roof_engine engine[] = {{.upload = {.share = 0}},
+                                         {.upload = {.share = 0.25}},
+                                         {.upload = {.share = 0}},
+                                         {.upload = {.share = 0.5}}};
+    const struct roof_engines table = {.count = COUNT(engine), .engine = engine, .offload = 14};
+    assert_true(roof_engines_upload(&table, ~0U).share == 0.25);
+    assert_true(roof_engines_upload(&table, 1U).share == 0.25);
+    assert_true(roof_engines_upload(&table, 4U).share == 0);
+    assert_true(roof_engines_upload(&table, 8U).share == 0.5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_unique),          cmocka_unit_test(test_files),
-        cmocka_unit_test(test_devices),         cmocka_unit_test(test_architectures),
-        cmocka_unit_test(test_known),           cmocka_unit_test(test_generations),
-        cmocka_unit_test(test_prefix),          cmocka_unit_test(test_use),
-        cmocka_unit_test(test_stored),          cmocka_unit_test(test_words),
-        cmocka_unit_test(test_splits),          cmocka_unit_test(test_find),
-        cmocka_unit_test(test_models),          cmocka_unit_test(test_check_model),
-        cmocka_unit_test(test_built_in_models), cmocka_unit_test(test_schedulers),
+        cmocka_unit_test(test_upload),        cmocka_unit_test(test_unique),
+        cmocka_unit_test(test_files),         cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_architectures), cmocka_unit_test(test_known),
+        cmocka_unit_test(test_generations),   cmocka_unit_test(test_prefix),
+        cmocka_unit_test(test_use),           cmocka_unit_test(test_stored),
+        cmocka_unit_test(test_words),         cmocka_unit_test(test_splits),
+        cmocka_unit_test(test_find),          cmocka_unit_test(test_models),
+        cmocka_unit_test(test_check_model),   cmocka_unit_test(test_built_in_models),
+        cmocka_unit_test(test_classes),       cmocka_unit_test(test_schedulers),
         cmocka_unit_test(test_hosts),
     };
     return cmocka_run_group_tests(tests, load_engines, free_engines);

@@ -141,12 +141,30 @@ static void test_alike(void **unused)
     }
 }
 
+/* A run does not judge itself: x = 1 each, m = 2 twice in one run, and 2 and 4 in others. Without
+ * the first run s = (1/2 + 1/4) / (1/4 + 1/16) = 2.4, without the second (1/2 + 1/2 + 1/4) / (1/4 +
+ * 1/4
+ * + 1/16) = 20/9, and without the third 2. */
+static void test_runs(void **unused)
+{
+    (void)unused;
+    struct roof_scale_row row[] = {VALUE(1, 2, 0), VALUE(1, 2, 0), VALUE(1, 2, 0), VALUE(1, 4, 0)};
+    static const int line[] = {2, 2, 3, 4};
+    for (size_t i = 0; i < COUNT(row); i++) {
+        row[i].line = line[i];
+    }
+    NEAR(fit(row, COUNT(row)).fitted_mape, (0.2 + 0.2 + 1. / 9 + 0.5) / 4);
+}
+
 static void test_too_few(void **unused)
 {
     (void)unused;
-    const struct roof_scale_row row[] = {VALUE(1, 2, 0), VALUE(1, 2, 0)};
+    struct roof_scale_row row[] = {VALUE(1, 2, 0), VALUE(1, 2, 0), VALUE(1, 2, 0)};
     struct roof_scale_fit out;
     struct roof_error error = {0};
+    assert_int_equal(roof_scale_fit(&out, row, 2, NULL, &error), ROOF_UNSATISFIED);
+    assert_non_null(strstr(error.message, "the file has 2"));
+    row[1].line = row[2].line = 3; /* three values of two runs */
     assert_int_equal(roof_scale_fit(&out, row, COUNT(row), NULL, &error), ROOF_UNSATISFIED);
     assert_non_null(strstr(error.message, "the file has 2"));
 }
@@ -157,7 +175,7 @@ int main(void)
         cmocka_unit_test(test_planted),      cmocka_unit_test(test_left_out),
         cmocka_unit_test(test_no_host_time), cmocka_unit_test(test_alike),
         cmocka_unit_test(test_too_few),      cmocka_unit_test(test_engine),
-        cmocka_unit_test(test_only_engine),
+        cmocka_unit_test(test_only_engine),  cmocka_unit_test(test_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

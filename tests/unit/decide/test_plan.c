@@ -577,7 +577,7 @@ static void walk_group(struct grid *g, struct roof_plan p, unsigned formats, int
                 p.engines = formats & roof_engines_split(q->engines, q->hardware[p.hardware],
                                                          &p.split, p.batch);
                 if (!predicted) {
-                    why = formats == 0           ? ROOF_REJECTED_ENGINE
+                    why = formats == 0           ? ROOF_REJECTED_FORMATS
                           : needless(q, &p)      ? ROOF_REJECTED_WIDER
                           : p.loss > q->max_loss ? ROOF_REJECTED_LOSS
                           : p.engines == 0       ? ROOF_REJECTED_ENGINE
@@ -610,7 +610,7 @@ static const struct grid *walk(const struct roof_plan_problem *q)
                 continue;
             }
             p.loss = worst_of(q, &q->engines->serving[p.serving]);
-            for (int64_t group = 1; group <= q->devices[q->device_counts - 1]; group++) {
+            for (int64_t group = 1; group <= roof_plan_most_devices(q); group++) {
                 walk_group(&g, p, formats, group, q);
             }
         }

@@ -416,7 +416,7 @@ static void test_methods(void **unused)
         {P(MXFP4), "mxfp4_weight_only", P(MXFP4), P(FP16), P(FP16), P(FP16)},
         {P(MXFP8_E4M3), "mxfp8_e4m3_weight_only", P(MXFP8_E4M3), P(FP16), P(FP16), P(FP16)},
         {P(NF4), "nf4_weight_only", P(NF4), P(FP16), P(FP16), P(FP16)},
-        {P(Q4_K), "gguf", P(Q4_K), P(FP16), P(FP16), P(FP16)},
+        {P(Q4_K), "gguf", P(Q4_K), P(FP16), P(FP16), P(INT8)}, /* its kernels convert */
         {P(INT4_G128), "int4_weight_only", P(INT4_G128), P(FP16), P(FP16), P(FP16)},
         {P(INT4_G128_ZP), "awq", P(INT4_G128_ZP), P(FP16), P(FP16), P(FP16)},
         {P(INT8_CHANNEL), "native_int8", P(INT8_CHANNEL), P(INT8_CHANNEL), P(BF16), P(INT8)},

@@ -123,41 +123,6 @@ static void test_workloads(void **state)
     assert_non_null(strstr(error.message, "did you mean gpt-2"));
 }
 
-/* Names of checkpoints become models with formats. */
-static void test_checkpoints(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *name, *model, *formats;
-        bool layout, quantization;
-    } cases[] = {
-        {"Qwen/Qwen3-32B-FP8", "Qwen3-32B", "fp8-block", false, true},
-        {"nobody/Llama-3.1-8B-FP8", "Llama-3.1-8B", "fp8", false, false},
-        {"ggml-org/gpt-oss-20b-GGUF:MXFP4", "gpt-oss-20b", "gpt-oss-gguf", false, false},
-        {"unsloth/Qwen3-8B-GGUF:q5_k_m", "Qwen3-8B", "q5_k_m", true, false},
-        {"unsloth/Qwen3-8B-GGUF:BF16", "Qwen3-8B", "BF16", false, false},
-        {"nvidia/DeepSeek-R1-FP4", "DeepSeek-R1", "deepseek-r1-nvfp4", false, false},
-        {"nvidia/DeepSeek-R1-FP4-v2", "deepseek-r1-0528-nvfp4-v2", "checkpoint", true, false}};
-    struct roof_checkpoint found;
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        assert_true(roof_checkpoint_find(&found, cases[i].name, NULL));
-        assert_string_equal(found.model, cases[i].model);
-        assert_string_equal(found.formats, cases[i].formats);
-        assert_int_equal(found.layout, cases[i].layout);
-        assert_int_equal(found.quantization != NULL, cases[i].quantization);
-    }
-    static const char *const none[] = {"Qwen/Qwen3-32B",  "Qwen/Qwen3-32B:q8_0",
-                                       "./Qwen3-32B-FP8", "a/b/Qwen3-8B-FP8",
-                                       "-gguf",           "-gguf:q8_0"};
-    for (size_t i = 0; i < COUNT(none); i++) {
-        assert_false(roof_checkpoint_find(&found, none[i], NULL));
-    }
-    assert_string_equal(roof_hub_name("https://huggingface.co/a/b"), "a/b");
-    assert_string_equal(roof_hub_name("hf.co/a/b"), "a/b");
-    assert_string_equal(roof_hub_name("a/hf.co/b"), "a/hf.co/b");
-    assert_null(roof_hub_name(NULL));
-}
-
 /* A name that is none is refused, and others have their formats. */
 static void test_named(void **state)
 {
@@ -211,7 +176,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_formats), cmocka_unit_test(test_named),
                                        cmocka_unit_test(test_workloads),
-                                       cmocka_unit_test(test_checkpoints),
                                        cmocka_unit_test(test_hints)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,6 +123,22 @@ static void test_shared(void **state)
     roof_store_free(store);
 }
 
+/* All answers of a store share one table of engines, which stays when the loans are returned. */
+static void test_engines(void **state)
+{
+    struct roof_store *const store = open_store(state, NULL, 0);
+    struct roof_loans loans[2] = {{.store = store}, {.store = store}};
+    const struct roof_engines *first = NULL;
+    const struct roof_engines *second = NULL;
+    assert_int_equal(roof_loan_engines(&first, &loans[0], NULL), ROOF_OK);
+    assert_true(first->count > 0);
+    roof_loans_return(&loans[0]);
+    assert_int_equal(roof_loan_engines(&second, &loans[1], NULL), ROOF_OK);
+    assert_ptr_equal(first, second);
+    roof_loans_return(&loans[1]);
+    roof_store_free(store);
+}
+
 /* The first answer of a store reads the kernels that it needs. Later ones, which show that more
  * will come, share a device with all of them; what the first one had is gone. */
 static void test_few_kernels(void **state)
@@ -284,7 +300,9 @@ static void *borrow(void *context)
         struct roof_loans loans = {.store = context};
         const struct roof_hardware *a = NULL;
         const struct roof_hardware *b = NULL;
-        if (roof_loan_hardware(&a, &loans, &plain, NULL) != ROOF_OK ||
+        const struct roof_engines *engines = NULL;
+        if (roof_loan_engines(&engines, &loans, NULL) != ROOF_OK || engines->count == 0 ||
+            roof_loan_hardware(&a, &loans, &plain, NULL) != ROOF_OK ||
             roof_loan_hardware(&b, &loans, &changed, NULL) != ROOF_OK ||
             a->figure[ROOF_FIGURE_BANDWIDTH].value != 3.2e11 ||
             b->figure[ROOF_FIGURE_BANDWIDTH].value != 1e12) {
@@ -316,6 +334,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_folders, open_folders, close_folders),
         cmocka_unit_test_setup_teardown(test_most_folders, open_folders, close_folders),
         cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_engines),
         cmocka_unit_test(test_few_kernels),
         cmocka_unit_test_setup_teardown(test_leaves, open_folders, close_folders),
         cmocka_unit_test_setup_teardown(test_files, make_folder, remove_folder),

@@ -12,7 +12,7 @@ static void test_rows(void **state)
     (void)state;
     size_t count = 0;
     const struct roof_synonym *const all = roof_synonyms(&count);
-    assert_int_equal(count, 21);
+    assert_int_equal(count, 23);
     for (size_t i = 0; i < count; i++) {
         /* The program keeps the text of such an input, and a synonym's is freed. */
         assert_false(roof_input(all[i].input)->own);
@@ -33,6 +33,8 @@ static void test_of_commands(void **state)
     assert_int_equal(roof_synonym_of("isl", ROOF_COMMAND_PREDICT)->input, ROOF_INPUT_PROMPT);
     assert_int_equal(roof_synonym_of("backend", ROOF_COMMAND_PREDICT)->input, ROOF_INPUT_STACK);
     assert_int_equal(roof_synonym_of("backend", ROOF_COMMAND_RECOMMEND)->input, ROOF_INPUT_ENGINE);
+    assert_int_equal(roof_synonym_of("p", ROOF_COMMAND_RECOMMEND)->input, ROOF_INPUT_FORMATS);
+    assert_null(roof_synonym_of("p", ROOF_COMMAND_PREDICT));    /* it has -p itself */
     assert_null(roof_synonym_of("ttft", ROOF_COMMAND_PREDICT)); /* it has no --max-ttft */
     assert_null(roof_synonym_of("isl", ROOF_COMMAND_LIST));
     assert_null(roof_synonym_of("prompt", ROOF_COMMAND_PREDICT));

@@ -402,6 +402,12 @@ static void test_contradictions(void **state)
     refused("{" SIZES ",\n\"model_type\": [\"llama\"]}", 2, 15, "model_type must be a string");
     refused("{" SIZES ",\n\"model_type\": \"mamba\"}", 2, 15,
             "the architecture of model_type mamba is not supported: its layers are Mamba-1");
+    refused("{" SIZES ",\n\"model_type\": \"phi4flash\"}", 2, 15,
+            "the architecture of model_type phi4flash is not supported: Mamba-1 layers and one "
+            "cache share their memory with later layers");
+    refused("{" SIZES ",\n\"model_type\": \"ernie4_5_moe_vl\"}", 2, 15,
+            "the architecture of model_type ernie4_5_moe_vl is not supported: it has two sets of "
+            "experts, for text and for images");
     refused(
         "{\"text_config\": {" LLAMA "},\n\"model_type\": \"gemma4_unified\"}", 2, 15,
         "the architecture of model_type gemma4_unified is not supported: layers differ in the size "
@@ -481,6 +487,14 @@ static void test_windows(void **state)
         {"gemma2", "\"sliding_window\": 9", "w.w.w."},
         {"gemma3_text", "\"sliding_window\": 9", "wwwww."},
         {"gemma3_text", "\"sliding_window\": 9, \"sliding_window_pattern\": 3", "ww.ww."},
+        {"gemma3_text", "\"sliding_window\": 9, \"_sliding_window_pattern\": 3", "ww.ww."},
+        {"cohere2", "\"sliding_window\": 9, \"_sliding_window_pattern\": 3", "ww.ww."},
+        {"gemma3_text",
+         "\"sliding_window\": 9, \"_sliding_window_pattern\": 6, " LIST(F, F, F, F, S, S),
+         "....ww"},
+        {"cohere2",
+         "\"sliding_window\": 9, \"_sliding_window_pattern\": 4, " LIST(S, F, F, S, S, F),
+         "w..ww."},
         {"llama", "\"sliding_window\": 9, \"sliding_window_pattern\": 4", "www.ww"},
         {"llama", "\"sliding_window\": 9, \"sliding_window_pattern\": 1", "......"},
         {"gpt_oss", "\"sliding_window\": 9", "w.w.w."},
@@ -851,6 +865,9 @@ static void test_families(void **state)
         {"gpt_oss", "", "qoerS"},
         {"glm4_moe", "", "r"},
         {"phi", "", "qomLUXh"},
+        {"phi", "\"lm_head_bias\": false", "qomLUX"},
+        {"phimoe", "", "L"},
+        {"phimoe", "\"attention_bias\": true, \"lm_head_bias\": true", "qoLh"},
         {"gpt_neox", "", "qomLUXO"},
         {"starcoder2", "", "TqomLU"},
         {"olmoe", "", "K"},
@@ -1040,7 +1057,7 @@ static void test_strangers(void **state)
     roof_model_free(m);
 }
 
-#define NO_TYPES "sliding_window needs layer_types (or null)"
+#define NO_TYPES "sliding_window needs layer_types: give layer_types, or set sliding_window to null"
 #define QWEN4 "unknown model_type 'qwen4'; did you mean qwen2 or qwen3?"
 
 #define LLAMA4 "\"num_local_experts\": 8, \"num_experts_per_tok\": 2, \"intermediate_size_mlp\": 40"
@@ -1334,6 +1351,11 @@ static const struct published {
     {"deepseek-v3.2", 671877944064, 38403822336, 685e9, 5e8,
      11610068224. + 13959424 + 2. * 129280 * 7168, "deepseek-ai/DeepSeek-V3.2 page"},
     {"glm-5", 743911218432, 41784728832, 744e9, 5e8, 0, "zai-org/GLM-5 page"},
+    /* With the layer for prediction: experts and their router 256 (3 * 6144 * 2048 + 6144 + 1), a
+     * shared one, attention 165,022,208, an indexer 9,371,904, four norms, and the product that
+     * joins the embedding with the hidden states, 2 * 6144 * 6144. */
+    {"glm-5.2", 743377019904, 41250530304, 753e9, 5e8, 9952920576.,
+     "zai-org/GLM-5.2 page, size of its safetensors"},
     {"llava-1.5-7b", 7063427072, 6738939904, 7063427072, 0, 0,
      "llava-hf/llava-1.5-7b-hf, parameters of its class"},
     {"internvl3-8b", 7944373760, 7612820992, 7.94e9, 5e6, 0, "OpenGVLab/InternVL3-8B page"},
@@ -1346,7 +1368,9 @@ static const struct published {
     {"longcat-flash", 560664980480, 27954818048, 560e9, 1e9, 0, "LongCat-Flash, arXiv 2509.01322"},
     {"kimi-k2", 1026408232448, 32861500928, 1026408232448, 0, 0,
      "moonshotai/Kimi-K2-Instruct, shapes of its safetensors"},
-    {"kimi-k3", 2779484461664, 105364003424, 2.78e12, 5e9, 0, "Kimi K3, arXiv 2607.24653, table 1"},
+    {"kimi-k3", 2779931820640, 105364003424, 2.78e12, 5e9, 0, "Kimi K3, arXiv 2607.24653, table 1"},
+    {"kimi-k2-thinking", 1026408232448, 32861500928, 1026408232448, 0, 0,
+     "moonshotai/Kimi-K2-Instruct, shapes of its safetensors"},
     {"kimi-linear-48b-a3b", 49122681728, 3484459904, 49e9, 5e8, 0,
      "moonshotai/Kimi-Linear-48B-A3B-Instruct page, size of the weights"},
     {"qwen3-next-80b-a3b", 79674391296, 3874929408, 80e9, 5e8, 0,
@@ -1416,11 +1440,22 @@ static const struct {
     {"gemma-4-26b-a4b", 0, 3822530560, 3.8e9, 5e7, "google/gemma-4-26B-A4B-it page"},
     {"laguna-xs.2", 0, 3017135872, 3e9, 5e8, "poolside/Laguna-XS.2 page"},
     {"glm-5", 154880. * 6144, 40833146112, 40e9, 1e9, "zai-org/GLM-5 page"},
+    {"glm-5.2", 2 * 154880. * 6144, 39347364864, 39e9, 5e8,
+     "recipes.vllm.ai page of zai-org/GLM-5.2, without both ends"},
     {"longcat-flash", 2 * 131072. * 6144, 26344205312, 27e9, 1e9,
      "LongCat-Flash, arXiv 2509.01322, on average, without both ends"},
     {"kimi-k3", 163840. * 7168, 104189598304, 104.2e9, 5e7,
      "Kimi K3, arXiv 2607.24653, table 1: with the head only"},
     {"kimi-k2", 0, 32861500928, 32e9, 1e9, "moonshotai/Kimi-K2-Instruct page"},
+    {"kimi-k2.5", 0, 32861500928, 32e9, 1e9, "moonshotai/Kimi-K2.5 page"},
+    {"kimi-linear-48b-a3b", 0, 3484459904, 3e9, 5e8, NAME},
+    {"minimax-m2", 2 * 200064. * 3072, 9801359872, 10e9, 5e8,
+     "MiniMaxAI/MiniMax-M2 page, without both ends"},
+    {"ernie-4.5-21b-a3b", 0, 3352150208, 3e9, 5e8, "baidu/ERNIE-4.5-21B-A3B-PT page"},
+    {"glm-4.7-flash", 2 * 154880. * 2048, 3262377600, 3e9, 5e8,
+     "zai-org/GLM-4.7-Flash page, without both ends"},
+    {"glm-4.5v", 2 * 151552. * 4096, 12182615680, 12e9, 5e8,
+     "zai-org/GLM-4.5V page (GLM-4.5-Air, 106B with 12B active), without both ends"},
     {"qwen3.5-397b-a17b", 0, 17349040896, 17e9, 5e8, NAME},
     {"hunyuan-a13b", 0, 12747448320, 13e9, 5e8, "tencent/Hunyuan-A13B-Instruct page"},
     {"mimo-v2-flash", 0, 15445936320, 15e9, 5e8, "XiaomiMiMo/MiMo-V2-Flash page"},
@@ -1745,6 +1780,49 @@ static void test_parameters_by_hand(void **state)
     }
 }
 
+#define REF(class, more)                                                                           \
+    "{\"model_type\": \"deepseek_ref\", \"architectures\": [\"" class "\"], " SIZES ", " MOE       \
+                                                                      ", " V4 more "}"
+
+/* SGLang's type of DeepSeek-V4 is that class if `architectures` names it; all keys are checked. */
+static void test_renamed(void **state)
+{
+    (void)state;
+    struct roof_model *const same = family("deepseek_v4", MOE ", " V4);
+    struct roof_model *const m = parse(REF("DeepseekV4ForCausalLM", ""));
+    double total[2];
+    double active[2];
+    counts(&total[0], &active[0], same);
+    counts(&total[1], &active[1], m);
+    assert_near(total[1], total[0], 0);
+    assert_near(active[1], active[0], 0);
+    assert_null(*m->remarks);
+    roof_model_free(m);
+    roof_model_free(same);
+    static const struct {
+        const char *text;
+        const char *part;
+    } cases[] = {
+        {REF("DeepseekV4ForCausalLM", ", \"num_wonder_layers\": 3"),
+         "the key num_wonder_layers is not known"},
+        {REF("DeepseekV3ForCausalLM", ""), "unknown model_type 'deepseek_ref'"},
+        {"{\"model_type\": \"deepseek_ref\", " SIZES ", " MOE ", " V4 "}",
+         "unknown model_type 'deepseek_ref'"},
+        {"{\"model_type\": \"qwen4\", \"architectures\": [\"DeepseekV4ForCausalLM\"], " SIZES
+         ", " MOE ", " V4 "}",
+         "unknown model_type 'qwen4'"}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_model *model = NULL;
+        struct roof_error error = {0};
+        assert_int_equal(
+            roof_model_parse(&model, cases[i].text, strlen(cases[i].text), "ref.json", &error),
+            ROOF_INVALID);
+        if (strstr(error.message, cases[i].part) == NULL) {
+            fail_msg("%s: %s", cases[i].text, error.message);
+        }
+    }
+}
+
 /* Configs that are taken are refused when one member has another value. */
 static void test_own_refused(void **state)
 {
@@ -1777,6 +1855,8 @@ static void test_own_refused(void **state)
         RATIOS("4"),
         RATIOS("[0, 4, 128, 4, 0]"),
         RATIOS("[0, 4, 128, 4, 0, 5]"),
+        RATIOS("[0, 4, 128, 4, 0, 128, 0, 4]"),
+        RATIOS("[0, 4, 128, 4, 0, 128, 5]"),
 #undef RATIOS
 #define GLOBAL(good, bad)                                                                          \
     {"gemma4_text", GEMMA4 "\"hidden_size_per_layer_input\": 0", good, bad,                        \
@@ -2118,6 +2198,7 @@ int main(void)
         cmocka_unit_test(test_every_model_is_checked),
         cmocka_unit_test(test_class_defaults),
         cmocka_unit_test(test_parameters_by_hand),
+        cmocka_unit_test(test_renamed),
         cmocka_unit_test(test_own_refused),
         cmocka_unit_test(test_embedded_details),
         cmocka_unit_test(test_ids_and_aliases),

@@ -44,6 +44,13 @@ static void test_refused(void **state)
         {"\"cla_share_factor\": 2", 21,
          "the key cla_share_factor is not supported: some layers use the keys and values of "
          "others"},
+        {"\"indexer_types\": [\"full\", \"shared\"]", 18,
+         "the key indexer_types is not supported: some layers use the keys that the indexer of "
+         "another chose"},
+        {"\"attn_type_list\": [1, 1, 1, 1, 1]", 19,
+         "attn_type_list must have an item for each of the 6 layers"},
+        {"\"qk_head_dim\": 256, \"qk_rope_head_dim\": 64, \"qk_nope_head_dim\": 128", 16,
+         "the key qk_head_dim is not known and may change the layers; remove it if it does not"},
         {"\"full_attn_mod\": 2", 18,
          "the key full_attn_mod is not known and may change the layers; remove it if it does not"},
         {"\"moe_topk\": [2, 3]", 13,
@@ -73,6 +80,61 @@ static void test_refused(void **state)
         assert_string_equal(error.message, cases[i].message);
         assert_int_equal(error.line, 2);
         assert_int_equal(error.column, cases[i].column);
+    }
+}
+
+/* A key without the one that it needs is refused; one whose partner turns the feature off is not.
+ */
+static void test_partners(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *member;
+        const char *message; /* NULL: read */
+    } cases[] = {
+        {"\"index_n_heads\": 4", "index_n_heads needs index_topk, which is missing: each query "
+                                 "attends to the keys that an indexer chooses"},
+        {"\"index_head_dim\": 16", "index_head_dim needs index_topk, which is missing: each query "
+                                   "attends to the keys that an indexer chooses"},
+        {"\"index_head_dim\": 16, \"index_topk\": 0", NULL},
+        {"\"qk_rope_head_dim\": 8",
+         "qk_rope_head_dim needs kv_lora_rank, which is missing: attention is latent"},
+        {"\"qk_rope_head_dim\": 8, \"kv_lora_rank\": null", NULL},
+        {"\"moe_intermediate_size\": 32",
+         "moe_intermediate_size needs num_local_experts, which is missing: layers have experts"},
+        {"\"moe_intermediate_size\": 32, \"n_routed_experts\": null", NULL},
+        {"\"expert_ffn_hidden_size\": 32",
+         "expert_ffn_hidden_size needs num_local_experts, which is missing: layers have experts"},
+        {"\"num_shared_experts\": 2, \"num_experts\": 1", NULL},
+        {"\"mlp_only_layers\": [0]",
+         "mlp_only_layers needs num_local_experts, which is missing: layers have experts"},
+        {"\"mlp_only_layers\": []", NULL},
+        {"\"n_group\": 4, \"num_experts\": 8, \"num_experts_per_tok\": 2",
+         "n_group needs topk_group, which is missing: experts are chosen from some of their "
+         "groups"},
+        {"\"n_group\": 1, \"num_experts\": 8, \"num_experts_per_tok\": 2", NULL},
+        {"\"n_group\": false, \"topk_group\": false, \"routed_scaling_factor\": false, "
+         "\"num_experts\": 8, \"num_experts_per_tok\": 2",
+         NULL},
+        {"\"n_group\": true, \"num_experts\": 8, \"num_experts_per_tok\": 2",
+         "n_group must be an integer from 0 to 1000000000"},
+        {"\"_sliding_window_pattern\": 2",
+         "_sliding_window_pattern needs sliding_window, which is missing: layers have a window"},
+        {"\"_sliding_window_pattern\": 2, \"sliding_window_pattern\": 3, \"sliding_window\": 9",
+         "_sliding_window_pattern is not the sliding_window_pattern of 3"},
+        {"\"sliding_window_pattern\": 2",
+         "sliding_window_pattern needs sliding_window, which is missing: layers have a window"},
+        {"\"sliding_window_pattern\": 2, \"sliding_window\": null", NULL},
+        {"\"use_sliding_window\": true",
+         "use_sliding_window needs sliding_window, which is missing: layers have a window"}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_error error;
+        struct roof_model *const m = with(cases[i].member, &error);
+        if (cases[i].message == NULL ? m == NULL
+                                     : m != NULL || strcmp(error.message, cases[i].message) != 0) {
+            fail_msg("%s: %s", cases[i].member, m == NULL ? error.message : "read");
+        }
+        roof_model_free(m);
     }
 }
 
@@ -122,12 +184,17 @@ static void test_not_finite(void **state)
     }
 }
 
+#define FULL_INDEXERS                                                                              \
+    "\"indexer_types\": [\"full\", \"full\", \"full\", \"full\", \"full\", \"full\"]"
+
 /* A value that says that there is nothing is as good as no key. */
 static void test_passed_over(void **state)
 {
     (void)state;
     static const char *const members[] = {"\"use_cla\": false, \"cla_share_factor\": 2",
                                           "\"full_attn_mod\": 1, \"interpolate_factor\": 1",
+                                          FULL_INDEXERS,
+                                          "\"attn_type_list\": [1, 1, 1, 1, 1, 1]",
                                           "\"compress_ratios\": null",
                                           "\"compress_ratios\": []",
                                           "\"hybrid_layer_pattern\": {}",
@@ -141,6 +208,9 @@ static void test_passed_over(void **state)
                                           "\"torch_dtype\": \"bfloat16\"",
                                           "\"n_group\": 8",
                                           "\"vision_start_token_id\": 5",
+                                          "\"org_vocab_size\": 90",
+                                          "\"anyres_pooling_size\": 2",
+                                          "\"num_media_embeds\": 257",
                                           "\"initializer_range\": 0.02",
                                           "\"time_step_limit\": Infinity",
                                           "\"mystery\": NaN",
@@ -150,7 +220,8 @@ static void test_passed_over(void **state)
                                           "\"residual_multiplier\": 0.2",
                                           "\"ssm_multipliers\": [1, 2]",
                                           "\"num_query_groups\": 8",
-                                          "\"router_aux_loss_coef\": 0.001"};
+                                          "\"router_aux_loss_coef\": 0.001",
+                                          "\"cache_implementation\": \"hybrid\""};
     for (size_t i = 0; i < COUNT(members); i++) {
         struct roof_error error;
         struct roof_model *const m = with(members[i], &error);
@@ -171,6 +242,69 @@ static void test_noted(void **state)
     assert_string_equal(m->remarks[0], "ignored unknown keys: mystery, wonder, layer_kind");
     assert_null(m->remarks[1]);
     roof_model_free(m);
+    static const struct {
+        const char *member;
+        const char *note;
+    } cases[] = {
+        {"\"hidden_act\": \"sinc\"",
+         "hidden_act has an unknown function, which counts like silu: sinc"},
+        {"\"quantization_config\": {\"quant_method\": \"fp8\", \"activation_scheme\": \"dynamic\", "
+         "\"mystery\": 3, \"wonder\": null}",
+         "ignored unknown keys of quantization_config: mystery"},
+        {"\"quantization_config\": {\"quant_method\": \"compressed-tensors\", \"config_groups\": "
+         "{\"a\": {\"targets\": [\"Linear\"], \"wonder\": 1, \"output_activations\": null, "
+         "\"weights\": "
+         "{\"num_bits\": 8, \"type\": \"float\", \"observer\": \"mse\", \"mystery\": 3}}, "
+         "\"b\": {\"targets\": [\"lm_head\"], \"wonder\": 1}}}",
+         "ignored unknown keys of config_groups: wonder, mystery"},
+        {"\"quantization_config\": {\"quant_algo\": \"MIXED_PRECISION\", \"quantized_layers\": "
+         "{\"model.layers.0.mlp\": {\"quant_algo\": \"FP8\", \"mystery\": 3}, "
+         "\"model.layers.1.mlp\": {\"quant_algo\": \"NVFP4\", \"group_size\": 16, \"mystery\": "
+         "3}}}",
+         "ignored unknown keys of quantized_layers: mystery"}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_model *const noted = with(cases[i].member, &error);
+        assert_non_null(noted);
+        assert_string_equal(noted->remarks[0], cases[i].note);
+        assert_null(noted->remarks[1]);
+        roof_model_free(noted);
+    }
+    static const char *const known[] = {"silu", "gelu_pytorch_tanh", "relu2", "swigluoai"};
+    for (size_t i = 0; i < COUNT(known); i++) {
+        char member[64];
+        snprintf(member, sizeof member, "\"hidden_act\": \"%s\"", known[i]);
+        struct roof_model *const quiet = with(member, &error);
+        assert_null(quiet->remarks[0]);
+        roof_model_free(quiet);
+    }
+}
+
+/* A note names at most 32 unknown keys, each once. */
+static void test_many_noted(void **state)
+{
+    (void)state;
+    for (int keys = 31; keys <= 33; keys++) {
+        struct roof_text text = ROOF_TEXT_INIT;
+        struct roof_text note = ROOF_TEXT_INIT;
+        struct roof_error error;
+        roof_text_put(&text, "\"quantization_config\": {\"quant_method\": \"fp8\"");
+        roof_text_put(&note, "ignored unknown keys of quantization_config: ");
+        for (int i = 0; i < keys; i++) {
+            roof_text_printf(&text, ", \"mystery%d\": 1", i);
+            if (i < 32) {
+                roof_text_printf(&note, "%smystery%d", i == 0 ? "" : ", ", i);
+            }
+        }
+        roof_text_put(&text, "}");
+        roof_text_put(&note, keys > 32 ? " and more" : "");
+        assert_false(text.failed || note.failed);
+        struct roof_model *const m = with(text.data, &error);
+        assert_non_null(m);
+        assert_string_equal(m->remarks[0], note.data);
+        roof_model_free(m);
+        roof_text_free(&text);
+        roof_text_free(&note);
+    }
 }
 
 /* The keys around the object of the language model count, too. */
@@ -200,6 +334,11 @@ static void test_every_config(void **state)
         {"\"wonder_layers\": 4,", "wonder_layers"},
         {"\"sparse_new_attention_config\": {\"block\": 64},", "sparse_new_attention_config"},
         {"\"expert_wings\": [1, 2],", "expert_wings"},
+        {"\"mamba_extra_heads\": 4,", "mamba_extra_heads"},
+        {"\"linear_num_heads\": 4,", "linear_num_heads"},
+        {"\"altup_extra_size\": 4,", "altup_extra_size"},
+        {"\"router_experts\": 4,", "router_experts"},
+        {"\"moe_gate_layers\": 4,", "moe_gate_layers"},
         {"\"mystery\": 4,", NULL}};
     for (size_t i = 0; i < roof_data_file_count; i++) {
         const struct roof_data_file *const file = &roof_data_files[i];
@@ -227,13 +366,54 @@ static void test_every_config(void **state)
     }
 }
 
+/* Objects inside a config are checked like it, but for that of the quantisation, and for a vision
+ * encoder that is not counted. */
+static void test_every_object(void **state)
+{
+    (void)state;
+    static const char open[] = "_config\": {";
+    static const char added[] = "\"wonder_layers\": 4, ";
+    size_t objects = 0;
+    for (size_t i = 0; i < roof_data_file_count; i++) {
+        const struct roof_data_file *const file = &roof_data_files[i];
+        const char *at = strncmp(file->path, "models/", 7) == 0 ? strstr(file->text, open) : NULL;
+        for (; at != NULL; at = strstr(at + 1, open)) {
+            if (strncmp(at - strlen("quantization"), "quantization", strlen("quantization")) == 0 ||
+                strstr(file->path, "gemma-3n") != NULL) {
+                continue;
+            }
+            struct roof_text text = ROOF_TEXT_INIT;
+            struct roof_model *model = NULL;
+            struct roof_error error = {0};
+            const size_t head = (size_t)(at - file->text) + strlen(open);
+            bool noted = false;
+            roof_text_add(&text, file->text, head);
+            roof_text_put(&text, added);
+            roof_text_add(&text, file->text + head, file->length - head);
+            assert_false(text.failed);
+            objects++;
+            if (roof_model_parse(&model, text.data, text.length, "x.json", &error) != ROOF_OK) {
+                noted = strstr(error.message, "wonder_layers") != NULL;
+            }
+            for (size_t n = 0; model != NULL && model->remarks[n] != NULL; n++) {
+                noted = noted || strstr(model->remarks[n], "wonder_layers") != NULL;
+            }
+            assert_true(noted);
+            roof_model_free(model);
+            roof_text_free(&text);
+        }
+    }
+    assert_true(objects > 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_refused),      cmocka_unit_test(test_passed_over),
-        cmocka_unit_test(test_stems),        cmocka_unit_test(test_not_finite),
-        cmocka_unit_test(test_noted),        cmocka_unit_test(test_root),
-        cmocka_unit_test(test_every_config),
+        cmocka_unit_test(test_partners),     cmocka_unit_test(test_stems),
+        cmocka_unit_test(test_not_finite),   cmocka_unit_test(test_noted),
+        cmocka_unit_test(test_many_noted),   cmocka_unit_test(test_root),
+        cmocka_unit_test(test_every_config), cmocka_unit_test(test_every_object),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,185 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "files.h"
+#include "gguf_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "model/gguf.h"
-#include "model/model_make.h"
-
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* --- files --------------------------------------------------------------------------------- */
-
-/* A GGUF file in the making. */
-struct builder {
-    struct roof_text meta;
-    struct roof_text infos;
-    uint64_t entries;
-    uint64_t tensors;
-    uint64_t data;
-    uint64_t header; /* bytes of the header, once it is written */
-    uint32_t version;
-};
-
-static void put(struct roof_text *out, uint64_t value, int bytes)
-{
-    for (int i = 0; i < bytes; i++) {
-        const char byte = (char)(unsigned char)(value >> (8 * i));
-        roof_text_add(out, &byte, 1);
-    }
-}
-
-static void put_string(struct roof_text *out, const char *text)
-{
-    put(out, strlen(text), 8);
-    roof_text_put(out, text);
-}
-
-static void entry(struct builder *b, const char *key, uint32_t type)
-{
-    put_string(&b->meta, key);
-    put(&b->meta, type, 4);
-    b->entries++;
-}
-
-static void number(struct builder *b, const char *key, uint64_t value)
-{
-    entry(b, key, 4);
-    put(&b->meta, value, 4);
-}
-
-static void text(struct builder *b, const char *key, const char *value)
-{
-    entry(b, key, 8);
-    put_string(&b->meta, value);
-}
-
-static void list(struct builder *b, const char *key, const int *values, size_t count)
-{
-    entry(b, key, 9);
-    put(&b->meta, 5, 4);
-    put(&b->meta, count, 8);
-    for (size_t i = 0; i < count; i++) {
-        put(&b->meta, (uint64_t)(int64_t)values[i], 4);
-    }
-}
-
-enum { F32 = 0, F16 = 1, Q8_0 = 8, Q4_K = 12, Q6_K = 14, MXFP4 = 39 };
-
-static const struct {
-    int elements;
-    int bytes;
-} blocks[] = {[F32] = {1, 4},      [F16] = {1, 2},      [Q8_0] = {32, 34},
-              [Q4_K] = {256, 144}, [Q6_K] = {256, 210}, [MXFP4] = {32, 17}};
-
-/* Sizes that are 0 are not there. */
-static void tensor(struct builder *b, const char *name, int type, int columns, int rows, int stack)
-{
-    const int size[] = {columns, rows, stack};
-    put_string(&b->infos, name);
-    put(&b->infos, stack > 0 ? 3 : rows > 0 ? 2 : 1, 4);
-    uint64_t elements = 1;
-    for (int i = 0; i < 3 && size[i] > 0; i++) {
-        put(&b->infos, (uint64_t)size[i], 8);
-        elements *= (uint64_t)size[i];
-    }
-    put(&b->infos, (uint64_t)type, 4);
-    put(&b->infos, b->data, 8);
-    b->data += elements / (uint64_t)blocks[type].elements * (uint64_t)blocks[type].bytes;
-    b->data = (b->data + 31) / 32 * 32;
-    b->tensors++;
-}
-
-static void in_block(struct builder *b, int block, const char *name, int type, int columns,
-                     int rows, int stack)
-{
-    char full[64];
-    snprintf(full, sizeof full, "blk.%d.%s", block, name);
-    tensor(b, full, type, columns, rows, stack);
-}
-
-/* The header, then a hole where the weights would be. */
-static void write_file(struct builder *b, const char *path)
-{
-    struct roof_text out = ROOF_TEXT_INIT;
-    roof_text_put(&out, "GGUF");
-    put(&out, b->version == 0 ? 3 : b->version, 4);
-    put(&out, b->tensors, 8);
-    put(&out, b->entries, 8);
-    roof_text_add(&out, b->meta.data, b->meta.length);
-    roof_text_add(&out, b->tensors == 0 ? "" : b->infos.data, b->infos.length);
-    assert_false(out.failed || b->meta.failed || b->infos.failed);
-    b->header = out.length;
-    write_bytes(path, out.data, out.length);
-    const uint64_t begin = (out.length + 31) / 32 * 32;
-    assert_int_equal(truncate(path, (off_t)(begin + b->data)), 0);
-    roof_text_free(&out);
-}
-
-static void free_builder(struct builder *b)
-{
-    roof_text_free(&b->meta);
-    roof_text_free(&b->infos);
-}
-
-static struct roof_model *read_model(const char *path)
-{
-    struct roof_model *const model = roof_model_new();
-    struct roof_error error = {0};
-    assert_non_null(model);
-    if (roof_gguf_read(model, path, &error) != ROOF_OK) {
-        fail_msg("%s: %s", error.source, error.message);
-    }
-    return model;
-}
-
-static void expect_bad(const char *path, enum roof_status expected, const char *reason)
-{
-    struct roof_model *const model = roof_model_new();
-    struct roof_error error = {0};
-    assert_non_null(model);
-    const enum roof_status status = roof_gguf_read(model, path, &error);
-    roof_model_free(model);
-    if (status != expected || error.status != expected || error.source[0] == '\0' ||
-        error.line != 0 || strstr(error.message, reason) == NULL ||
-        strchr(error.message, '\n') != NULL) {
-        fail_msg("status %d '%s', expected %d '%s'", (int)status, error.message, (int)expected,
-                 reason);
-    }
-}
-
-/* Writes, reads, removes, releases. */
-static struct roof_model *build(struct builder *b, void **state)
-{
-    char path[PATH_SIZE];
-    write_file(b, path_in(path, state, "model.gguf"));
-    struct roof_model *const model = read_model(path);
-    assert_int_equal(unlink(path), 0);
-    free_builder(b);
-    return model;
-}
-
-static void build_bad(struct builder *b, void **state, const char *reason)
-{
-    char path[PATH_SIZE];
-    write_file(b, path_in(path, state, "bad.gguf"));
-    expect_bad(path, ROOF_INVALID, reason);
-    assert_int_equal(unlink(path), 0);
-    free_builder(b);
-}
-
-static bool has_note(const struct roof_model *model, const char *part)
-{
-    for (const char *const *note = model->remarks; *note != NULL; note++) {
-        if (strstr(*note, part) != NULL) {
-            return true;
-        }
-    }
-    return false;
-}
 
 static const struct roof_layer *layer(const struct roof_model *model, int number)
 {
@@ -450,13 +279,67 @@ static void test_unknown_tensors(void **state)
     llama_metadata(&b);
     llama_tensors(&b);
     in_block(&b, 0, "novelty.weight", F32, 64, 0, 0);
+    in_block(&b, 1, "novelty.weight", F32, 64, 0, 0);
     in_block(&b, 0, "attn_q.scale", F32, 1, 0, 0);
-    tensor(&b, "strange", F16, 64, 2, 0);
-    struct roof_model *const m = build(&b, state);
+    tensor(&b, "strange", F16, 64, 0, 0);
+    tensor(&b, "cls.output.weight", F16, 64, 2, 0);
+    struct roof_model *m = build(&b, state);
     check_llama(m);
     assert_true(m->file_bytes == LLAMA_BYTES + 4);
-    assert_true(has_note(m, "unknown tensors of the file"));
+    assert_string_equal(m->remarks[0], "unknown vectors of the file are not counted: "
+                                       "blk.0.novelty.weight, strange");
+    assert_null(m->remarks[1]);
     roof_model_free(m);
+    struct builder more = {0};
+    llama_metadata(&more);
+    llama_tensors(&more);
+    static const char *const names[] = {"a1", "a2", "a3", "a4"};
+    for (size_t i = 0; i < COUNT(names); i++) {
+        tensor(&more, names[i], F32, 8, 1, 0);
+    }
+    m = build(&more, state);
+    assert_true(has_note(m, ": a1, a2, a3 and others"));
+    roof_model_free(m);
+}
+
+/* A matrix that is not known would make another model, as would some metadata. */
+static void test_other_parts(void **state)
+{
+    static const char *const names[] = {"blk.0.novelty.weight",      "blk.1.indexer.k_norm.weight",
+                                        "blk.0.hc_attn_base.weight", "altup_proj.weight",
+                                        "blk.0.laurel_l.weight",     "per_layer_token_embd.weight",
+                                        "blk.0.cls.weight"};
+    for (size_t i = 0; i < COUNT(names); i++) {
+        struct builder b = {0};
+        char reason[128];
+        llama_metadata(&b);
+        llama_tensors(&b);
+        tensor(&b, names[i], F32, 64, i == 1 ? 0 : 2, 0);
+        snprintf(reason, sizeof reason, "%s is not known for the architecture llama", names[i]);
+        build_bad(&b, state, reason);
+    }
+    static const struct {
+        const char *key;
+        int value;
+        const char *reason;
+    } keys[] = {{"llama.attention.indexer.top_k", 2048, "llama.attention.indexer.top_k is not"},
+                {"llama.ssm.inner_size", 1, "llama.ssm.inner_size is not known"},
+                {"llama.attention.causal", 0, "llama.attention.causal is false"},
+                {"llama.ssm.inner_size", 0, NULL},
+                {"llama.attention.causal", 1, NULL}};
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        struct builder b = {0};
+        llama_metadata(&b);
+        llama_tensors(&b);
+        number(&b, keys[i].key, (uint64_t)keys[i].value);
+        if (keys[i].reason != NULL) {
+            build_bad(&b, state, keys[i].reason);
+            continue;
+        }
+        struct roof_model *const m = build(&b, state);
+        check_llama(m);
+        roof_model_free(m);
+    }
 }
 
 /* --- other architectures ------------------------------------------------------------------- */
@@ -677,6 +560,20 @@ static void gemma(struct builder *b, const char *architecture, int layers)
     }
 }
 
+/* These architectures have layers that their files do not describe. */
+static void test_other_architectures(void **state)
+{
+    static const char *const names[] = {"plamo2", "step35", "lfm2moe", "llada"};
+    for (size_t i = 0; i < COUNT(names); i++) {
+        struct builder b = {0};
+        char reason[128];
+        gemma(&b, names[i], 2);
+        snprintf(reason, sizeof reason,
+                 "the architecture %s is not read from GGUF files: ", names[i]);
+        build_bad(&b, state, reason);
+    }
+}
+
 static void expect_windows(struct builder *b, void **state, const char *pattern)
 {
     struct roof_model *const m = build(b, state);
@@ -692,7 +589,7 @@ static void expect_windows(struct builder *b, void **state, const char *pattern)
 
 static void test_windows(void **state)
 {
-    struct builder b[6] = {{.version = 3}};
+    struct builder b[7] = {{.version = 3}};
     gemma(&b[0], "gemma2", 4);
     expect_windows(&b[0], state, "w.w.");
     gemma(&b[1], "gemma3", 8);
@@ -714,6 +611,8 @@ static void test_windows(void **state)
     put(&b[5].meta, 2, 8);
     put(&b[5].meta, 0x0101, 2);
     build_bad(&b[5], state, "2 entries for 3 layers");
+    gemma(&b[6], "novel", 3);
+    build_bad(&b[6], state, "attention.sliding_window without a pattern");
 }
 
 /* Phi-2: one norm for attention and MLP, and a head with a bias. */
@@ -832,6 +731,7 @@ static void test_odd_parts(void **state)
     number(&b, "odd.embedding_length", 64);
     number(&b, "odd.attention.head_count", 4);
     number(&b, "odd.attention.sliding_window", 16);
+    number(&b, "odd.attention.sliding_window_pattern", 2);
     number(&b, "odd.expert_count", 2);
     number(&b, "odd.expert_used_count", 1);
     entry(&b, "odd.attention.max_alibi_bias", 6);
@@ -845,7 +745,7 @@ static void test_odd_parts(void **state)
     in_block(&b, 0, "ffn_down_exps.weight", F16, 32, 64, 2);
     struct roof_model *const m = build(&b, state);
     assert_true(m->parallel && m->gated && layer(m, 0)->moe && layer(m, 0)->windowed);
-    assert_true(has_note(m, "which layers have the sliding window"));
+    assert_true(has_note(m, "the architecture of the file is not known"));
     assert_int_equal(m->rotary_dim, 0);
     assert_int_equal(m->expert_intermediate, 32);
     assert_int_equal(FORMAT(m, 0, EXPERT_GATE), ROOF_PRECISION_Q8_0);
@@ -1147,7 +1047,7 @@ static void test_hostile_tensors(void **state)
     llama_metadata(&b[6]);
     llama_tensors(&b[6]);
     in_block(&b[6], 1, "ssm_a.weight", F32, 256, 0, 0);
-    build_bad(&b[6], state, "this model has blk.1.ssm_a.weight");
+    build_bad(&b[6], state, "blk.1.ssm_a.weight is not known for the architecture llama");
     llama_metadata(&b[7]);
     llama_block(&b[7], 0, Q6_K, Q6_K);
     llama_block(&b[7], 1, Q6_K, Q6_K);
@@ -1220,6 +1120,8 @@ int main(void)
         TEST(test_names_behind),
         TEST(test_no_experts),
         TEST(test_unknown_tensors),
+        TEST(test_other_parts),
+        TEST(test_other_architectures),
         TEST(test_gpt_oss),
         TEST(test_mla),
         TEST(test_windows),

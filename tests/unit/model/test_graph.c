@@ -635,8 +635,9 @@ static void test_shared_quantization(void **state)
     (void)state;
     static const char *const own[] = {"q_a_proj", "q_b_proj", "o_a_proj",           "o_b_proj",
                                       "experts",  "lm_head",  "shared_gate_up_proj"};
-    static const char *const shared[] = {"kv_proj", "compress_proj", "index_compress_proj",
-                                         "index_weights_proj", "index_q_proj"};
+    static const char *const shared[] = {"kv_proj", "index_q_proj"};
+    static const char *const wide[] = {"compress_proj", "index_compress_proj",
+                                       "index_weights_proj"};
     struct roof_model *const m = load("deepseek-v4-flash");
     struct roof_scenario s = asked(ROOF_PHASE_DECODE, 3, 50);
     s.common.formats.weights = ROOF_PRECISION_FP8_BLOCK128;
@@ -649,11 +650,17 @@ static void test_shared_quantization(void **state)
     for (size_t i = 0; i < COUNT(shared); i++) {
         assert_int_equal(quantization(g, shared[i]), ROOF_QUANTIZE_NONE);
     }
-    s.weight[ROOF_WEIGHT_INDEX] = ROOF_PRECISION_BF16; /* which read 16 bits */
-    g = build(m, s, 0, 0);
-    assert_int_equal(quantization(g, "kv_proj"), ROOF_QUANTIZE_NONE);
+    for (size_t i = 0; i < COUNT(wide); i++) {
+        assert_int_equal(find(g, wide[i])->workload.formats.weights, ROOF_PRECISION_BF16);
+    }
+    /* The first of those that read 16 bits is the first that reads this tensor. */
     assert_int_equal(quantization(g, "compress_proj"), ROOF_QUANTIZE_BLOCK);
     assert_int_equal(quantization(g, "index_compress_proj"), ROOF_QUANTIZE_NONE);
+    s.weight[ROOF_WEIGHT_COMPRESS] = ROOF_PRECISION_FP8_BLOCK128;
+    g = build(m, s, 0, 0);
+    for (size_t i = 0; i < COUNT(wide); i++) {
+        assert_int_equal(quantization(g, wide[i]), ROOF_QUANTIZE_NONE);
+    }
     roof_model_free(m);
 }
 
@@ -704,6 +711,7 @@ static void test_windows(void **state)
     /* One more token before any window is full: all layers. */
     s = resolved(asked(ROOF_PHASE_DECODE, 3, 50), m);
     assert_near(roof_kv_bytes_per_token(m, &s), 4 * 64 * 2, 0);
+    assert_near(roof_kv_bytes_per_further_token(m, &s), 2 * 64 * 2, 0);
     roof_model_free(m);
 }
 
@@ -1853,6 +1861,36 @@ static void test_latent_experts(void **state)
     roof_model_free(m);
 }
 
+static enum roof_precision weights_of(const struct roof_graph *g, const char *name)
+{
+    return find(g, name)->workload.formats.weights;
+}
+
+/* A small matrix has the format that a source names for it, or for its larger partner; what is
+ * asked is looked up before what is stored. */
+static void test_small_matrices(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(LATENT_EXPERTS);
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 3, 50);
+    struct roof_layer *const layer = &m->layer[m->layer_class[1]];
+    layer->format[ROOF_WEIGHT_SHARED_UP] = ROOF_PRECISION_FP8_E4M3;
+    const struct roof_graph *g = build(m, s, 0, 0);
+    assert_int_equal(weights_of(g, "latent_in_proj"), ROOF_PRECISION_FP8_E4M3);
+    assert_int_equal(weights_of(g, "latent_out_proj"), weights_of(g, "shared_down_proj"));
+    layer->format[ROOF_WEIGHT_LATENT_IN] = ROOF_PRECISION_FP16;
+    g = build(m, s, 0, 0);
+    assert_int_equal(weights_of(g, "latent_in_proj"), ROOF_PRECISION_FP16);
+    assert_int_equal(weights_of(g, "shared_up_proj"), ROOF_PRECISION_FP8_E4M3);
+    s.weight[ROOF_WEIGHT_SHARED_UP] = ROOF_PRECISION_INT8;
+    s.weight[ROOF_WEIGHT_LATENT_OUT] = ROOF_PRECISION_FP32;
+    g = build(m, s, 0, 0);
+    assert_int_equal(weights_of(g, "latent_in_proj"), ROOF_PRECISION_INT8);
+    assert_int_equal(weights_of(g, "latent_out_proj"), ROOF_PRECISION_FP32);
+    assert_int_not_equal(weights_of(g, "shared_down_proj"), ROOF_PRECISION_FP32);
+    roof_model_free(m);
+}
+
 /* Mistakes: B and C in the convolution, a sum over devices left out, a state in every layer. */
 static void test_selective_scan(void **state)
 {
@@ -1999,6 +2037,49 @@ static void test_chosen_keys(void **state)
                                       MLA_AFTER(90, 1)};
     g = build(m, asked(ROOF_PHASE_PREFILL, 1, 90), 0, 0);
     HAS(g, chosen);
+    roof_model_free(m);
+}
+
+/* The second of two layers reuses the keys that the first one chose. Mistake: an index key in each
+ * layer, or keys that the next stage does not get. */
+static void test_reused_choice(void **state)
+{
+    (void)state;
+    struct roof_model *const m =
+        parse("{\"model_type\": \"glm_moe_dsa\", \"index_topk\": 20, \"index_n_heads\": 5, "
+              "\"index_head_dim\": 6, \"q_lora_rank\": 24, \"num_nextn_predict_layers\": 1, "
+              "\"indexer_types\": [\"full\", \"shared\"], " MLA_SIZES "}");
+    static const char *const once[] = {"index_q_proj", "index_k_proj", "index_k_norm", "index_rope",
+                                       "index_append", "index_scores", "index_top_k"};
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 3, 50);
+    const struct roof_graph *g = build(m, s, 0, 0);
+    for (size_t i = 0; i < COUNT(once); i++) {
+        assert_int_equal(find(g, once[i])->count, 1);
+    }
+    assert_int_equal(find(g, "attention")->count, 2);
+    assert_int_equal(find(g, "attention")->workload.op, ROOF_OPERATOR_SPARSE_MLA);
+    assert_near(g->kv_bytes, 3 * 50 * (2 * 40 * 2 + 6 * 8.25 / 8), 0);
+    /* The larger of two parts of the batch has 2 tokens: 64 elements of 16 bits each, and 20
+     * numbers of 32 bits if keys are chosen. */
+    s.pp = 2;
+    assert_int_equal(find(build(m, s, 0, 0), "send")->workload.shape.elements, 2 * (64 + 2 * 20));
+    g = build(m, s, 1, 0);
+    assert_false(has(g, "index_top_k"));
+    const struct roof_reads *const reads = &find(g, "attention")->reads;
+    bool sent = false;
+    for (size_t i = 0; i < reads->count; i++) {
+        sent = sent || (reads->before[i] && strcmp(reads->name[i], "send") == 0);
+    }
+    assert_true(sent);
+    s = asked(ROOF_PHASE_DECODE, 3, 20);
+    s.pp = 2;
+    assert_int_equal(find(build(m, s, 0, 0), "send")->workload.shape.elements, 2 * 64);
+    /* A module for multi-token prediction has an indexer of its own. */
+    struct roof_graph module;
+    s = resolved(asked(ROOF_PHASE_DECODE, 3, 50), m);
+    assert_int_equal(roof_graph_predictor(&module, m, &s, (struct roof_places){0}, NULL), ROOF_OK);
+    assert_true(has(&module, "index_top_k"));
+    assert_near(module.kv_bytes, 3 * 50 * (40 * 2 + 6 * 8.25 / 8), 0);
     roof_model_free(m);
 }
 
@@ -3167,10 +3248,12 @@ int main(void)
         cmocka_unit_test(test_gguf),
         cmocka_unit_test(test_latent_without_rope),
         cmocka_unit_test(test_chosen_keys),
+        cmocka_unit_test(test_reused_choice),
         cmocka_unit_test(test_states),
         cmocka_unit_test(test_lightning),
         cmocka_unit_test(test_selective_scan),
         cmocka_unit_test(test_latent_experts),
+        cmocka_unit_test(test_small_matrices),
         cmocka_unit_test(test_compressed_cache),
         cmocka_unit_test(test_tensor_parallel),
         cmocka_unit_test(test_tensor_parallel_halves),

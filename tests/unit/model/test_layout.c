@@ -6,6 +6,9 @@
 #include "files.h"
 #include "models.h"
 
+#include "model/config.h"
+
+#include <math.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -476,6 +479,8 @@ static void test_methods(void **state)
         {"\"quant_algo\": \"W4A16_AWQ\", \"group_size\": 128, \"has_zero_point\": false, "
          "\"pre_quant_scale\": true",
          P(INT4_G128), P(INT4_G128), P(AUTO), P(AUTO)},
+        {"\"quant_algo\": \"W4A8_AWQ\", \"group_size\": 128, \"pre_quant_scale\": true",
+         P(INT4_G128), P(INT4_G128), P(FP8_E4M3), P(AUTO)},
         {"\"quant_algo\": \"W4A16_MXFP4\"", P(MXFP4), P(MXFP4), P(AUTO), P(AUTO)},
         {"\"quant_algo\": \"W8A16\"", P(INT8_CHANNEL), P(INT8_CHANNEL), P(AUTO), P(AUTO)},
         {"\"quant_method\": \"fp8\", \"kv_cache_quant_algo\": \"INT8\"", P(FP8_E4M3), P(FP8_E4M3),
@@ -540,8 +545,11 @@ static void test_compressed_tensors(void **state)
         {ONE("{\"num_bits\": 4, \"type\": \"int\", \"group_size\": 128, \"symmetric\": false}",
              "null"),
          P(INT4_G128_ZP), P(AUTO)},
-        {ONE(KIND("4", "int", "64"), "null"), P(INT4_G64_ZP), P(AUTO)},
-        {ONE(KIND("4", "int", "32"), KIND("8", "int", "null")), P(INT4_G32_ZP), P(INT8)},
+        {ONE("{\"num_bits\": 4, \"type\": \"int\", \"group_size\": 32, \"symmetric\": false}",
+             "null"),
+         P(INT4_G32_ZP), P(AUTO)},
+        {ONE(KIND("4", "int", "64"), "null"), P(INT4_G64), P(AUTO)},
+        {ONE(KIND("4", "int", "32"), KIND("8", "int", "null")), P(INT4_G32), P(INT8)},
         {ONE(KIND("4", "int", "128"), KIND("8", "float", "null")), P(INT4_G128), P(FP8_E4M3)},
         {ONE(KIND("4", "int", "128"), KIND("4", "int", "null")), P(INT4_G128), P(INT4)},
     };
@@ -555,6 +563,44 @@ static void test_compressed_tensors(void **state)
         all_have(m, W(ROUTER), P(BF16));
         assert_int_equal(m->format[W(LM_HEAD)], P(BF16));
         assert_int_equal(m->activations, cases[i].activations);
+        roof_model_free(m);
+    }
+}
+
+/* The algorithm of compressed-tensors, by which engines know a checkpoint: groups without weights
+ * do not count, and one with weights must be there. */
+static void test_compressed_algorithm(void **state)
+{
+#define INT4_GROUP "\"a\": {\"targets\": [\"Linear\"], \"weights\": " KIND("4", "int", "128") "}"
+#define INPUTS_GROUP "\"b\": {\"targets\": [\"LlamaAttention\"], \"weights\": null, " FP8_INPUTS "}"
+    (void)state;
+    static const struct {
+        const char *groups;
+        const char *algorithm;
+    } cases[] = {
+        {"{" INT4_GROUP "}", "W4A16"},
+        {"{" INT4_GROUP ", " INPUTS_GROUP "}", "W4A16"},
+        {"{" INPUTS_GROUP ", " INT4_GROUP "}", "W4A16"},
+        {"{" INPUTS_GROUP "}", NULL},
+        {"{" INT4_GROUP ", \"b\": {\"targets\": [\"re:.*mlp.*\"], " FP8_WEIGHTS "}}", NULL},
+        {"{\"a\": {\"targets\": [\"Linear\"], \"weights\": " KIND("4", "int", "128") ", " FP8_INPUTS
+                                                                                     "}}",
+         NULL},
+        {"{\"a\": {\"targets\": [\"Linear\"], \"weights\": " KIND("4", "float", "16") "}}", NULL},
+        {"{\"a\": {\"targets\": [\"Linear\"], \"weights\": " KIND("8", "int", "128") "}}", NULL},
+        {"{}", NULL},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[1024];
+        snprintf(text, sizeof text, CONFIG("\"quantization_config\": {" TENSORS("%s") "}"),
+                 cases[i].groups);
+        struct roof_model *const m = parse(text);
+        if (cases[i].algorithm == NULL) {
+            assert_null(m->algorithm);
+        } else {
+            assert_non_null(m->algorithm);
+            assert_string_equal(m->algorithm, cases[i].algorithm);
+        }
         roof_model_free(m);
     }
 }
@@ -602,6 +648,37 @@ static void test_groups(void **state)
         all_have(m, W(Q), P(BF16));
         assert_int_equal(m->activations, P(AUTO));
         assert_int_equal(m->kv, P(FP8_E4M3));
+        roof_model_free(m);
+    }
+}
+
+/* A target may name the head; a class does not. The first group that names it and the list of
+ * exclusions count. */
+static void test_head_target(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *targets;
+        const char *ignore;
+        enum roof_precision head;
+    } cases[] = {
+        {"\"Linear\"", "", P(BF16)},
+        {"\"Linear\", \"lm_head\"", "", P(FP8_E4M3)},
+        {"\"re:.*lm_head\"", "", P(FP8_E4M3)},
+        {"\"re:.*mlp.*\"", "", P(INT8_CHANNEL)},
+        {"\"lm_head\"", "\"lm_head\"", P(BF16)},
+        {"\"lm_head\"", "\"re:.*head\"", P(BF16)},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 CONFIG("\"quantization_config\": {\"ignore\": [%s], " TENSORS(
+                     "{\"a\": {\"targets\": [%s], " FP8_WEIGHTS "}, \"b\": {\"targets\": [\"%s\"], "
+                     "\"weights\": {\"num_bits\": 8, \"type\": \"int\"}}}") "}"),
+                 cases[i].ignore, cases[i].targets, i == 0 ? "re:.*mlp.*" : "lm_head");
+        struct roof_model *const m = parse(text);
+        apply(m, "checkpoint", NULL);
+        assert_int_equal(m->format[W(LM_HEAD)], cases[i].head);
         roof_model_free(m);
     }
 }
@@ -676,6 +753,29 @@ static void test_mixed(void **state)
     roof_model_free(m);
 }
 
+/* Modules that all ask for the same inputs have these, int4 weights (W4A8_AWQ) included; beside
+ * modules that ask for others they are refused. */
+static void test_mixed_inputs(void **state)
+{
+    (void)state;
+    struct roof_model *m = parse(CONFIG("\"quantization_config\": {" MIXED(
+        MODULE("model.layers.1.self_attn.o_proj", "FP8") ", " MODULE("model.layers.1.mlp.experts",
+                                                                     "W4A8_AWQ")) "}"));
+    apply(m, "checkpoint", NULL);
+    has_format(m, 1, W(O), P(FP8_E4M3));
+    has_format(m, 1, W(EXPERT_UP), P(INT4_G128));
+    assert_int_equal(m->activations, P(FP8_E4M3));
+    assert_true(m->narrow_inputs);
+    roof_model_free(m);
+    m = parse(CONFIG("\"quantization_config\": {" MIXED(
+        MODULE("model.layers.1.self_attn.o_proj", "NVFP4") ", " MODULE("model.layers.1.mlp.experts",
+                                                                       "W4A8_AWQ")) "}"));
+    struct roof_error error;
+    assert_int_equal(roof_layout_apply(m, "checkpoint", NULL, &error), ROOF_INVALID);
+    assert_non_null(strstr(error.message, "such different formats of inputs"));
+    roof_model_free(m);
+}
+
 /* The names that weights have in classes with fused ones, with other experts, and beside a vision
  * tower. */
 static void test_other_names(void **state)
@@ -688,7 +788,9 @@ static void test_other_names(void **state)
 #define BIT(name) (1U << W(name))
         {"model.layers.2.self_attn.qkv_proj", BIT(Q) | BIT(K) | BIT(V)},
         {"re:.*layers.2.mlp.gate_up_proj", BIT(GATE) | BIT(UP)},
-        {"model.layers.*.block_sparse_moe", BIT(EXPERT_GATE) | BIT(EXPERT_UP) | BIT(EXPERT_DOWN)},
+        {"model.layers.*.block_sparse_moe", BIT(EXPERT_GATE) | BIT(EXPERT_UP) | BIT(EXPERT_DOWN) |
+                                                BIT(SHARED_GATE) | BIT(SHARED_UP) |
+                                                BIT(SHARED_DOWN)},
         {"re:.*experts\\\\..*w1", BIT(EXPERT_GATE)},
         {"re:.*experts\\\\..*w2", BIT(EXPERT_DOWN)},
         {"re:.*experts\\\\..*w3", BIT(EXPERT_UP)},
@@ -712,6 +814,108 @@ static void test_other_names(void **state)
             const bool wide =
                 !roof_weight_linear((enum roof_weight)w) || (cases[i].weights >> w & 1U) != 0;
             has_format(m, 2, (enum roof_weight)w, wide ? P(BF16) : P(FP8_E4M3));
+        }
+        roof_model_free(m);
+    }
+}
+
+/* A model of the registry in FP8 but for one entry. */
+static struct roof_model *quantised_as(const char *id, const char *entry)
+{
+    char text[512];
+    struct roof_error error = {0};
+    struct roof_json *json = NULL;
+    struct roof_model *const m = load(id);
+    snprintf(text, sizeof text,
+             "{\"quantization\": {\"quant_algo\": \"FP8\", \"exclude_modules\": [\"%s\"]}}", entry);
+    assert_int_equal(roof_json_parse(&json, text, strlen(text), "beside", &error), ROOF_OK);
+    assert_int_equal(roof_config_read_beside(m, json, &error), ROOF_OK);
+    return m;
+}
+
+/* Families call modules by names of their own; an entry for one sets the format of its weights, and
+ * of no others, in a layer that has it. Where a matrix is a part of a product whose larger matrix
+ * sets the format, and where a model has no such module, a remark says so. */
+static void test_names_of_families(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *model;
+        const char *entry;
+        int64_t layer;
+        unsigned weights;   /* at 16 bits there; other linear weights are not */
+        const char *remark; /* NULL: there is none */
+    } cases[] = {
+        {"nemotron-3-super-120b-a12b", "backbone.layers.*.mixer.in_proj", 0, BIT(MIXER_IN), NULL},
+        {"nemotron-3-super-120b-a12b", "language_model.backbone.layers.0.mixer.out_proj", 0,
+         BIT(MIXER_OUT), NULL},
+        {"nemotron-3-super-120b-a12b", "backbone.layers.7.mixer.q_proj", 7, BIT(Q), NULL},
+        {"nemotron-3-super-120b-a12b", "backbone.layers.7.mixer.o_proj", 7, BIT(O), NULL},
+        {"nemotron-3-super-120b-a12b", "backbone.layers.1.mixer.experts", 1,
+         BIT(EXPERT_UP) | BIT(EXPERT_DOWN), NULL},
+        {"nemotron-3-super-120b-a12b", "re:backbone.*shared_experts", 1,
+         BIT(SHARED_GATE) | BIT(SHARED_UP) | BIT(SHARED_DOWN), NULL},
+        {"nemotron-3-super-120b-a12b", "backbone.layers.1.mixer.fc1_latent_proj", 1, BIT(LATENT_IN),
+         NULL},
+        {"nemotron-3-super-120b-a12b", "*fc1_latent_proj*\", \"*fc2_latent_proj*", 1,
+         BIT(LATENT_IN) | BIT(LATENT_OUT), NULL},
+        {"nemotron-3-nano-30b-a3b", "*fc2_latent_proj*", 1, 0,
+         "its quantisation lists modules that this model does not have: *fc2_latent_proj*"},
+        {"nemotron-3-super-120b-a12b", "decoder.layers.0.mixer.in_proj", 0, 0,
+         "its quantisation lists modules that this model does not have: "
+         "decoder.layers.0.mixer.in_proj"},
+        {"granite-4.0-h-small", "model.layers.0.mamba.in_proj", 0, BIT(MIXER_IN), NULL},
+        {"granite-4.0-h-small", "shared_mlp.input_linear", 0, BIT(SHARED_GATE) | BIT(SHARED_UP),
+         NULL},
+        {"granite-4.0-h-small", "model.layers.*.block_sparse_moe.input_linear", 0,
+         BIT(EXPERT_GATE) | BIT(EXPERT_UP), NULL},
+        {"falcon-h1-0.5b", "mamba.in_proj", 3, BIT(MIXER_IN), NULL},
+        {"falcon-h1-0.5b", "feed_forward.down_proj", 3, BIT(DOWN), NULL},
+        {"jamba-1.5-mini", "model.layers.0.mamba.in_proj", 0, BIT(MIXER_IN), NULL},
+        {"jamba-1.5-mini", "model.layers.0.mamba.dt_proj", 0, BIT(MIXER_LOW), NULL},
+        {"jamba-1.5-mini", "re:.*x_proj", 0, BIT(MIXER_LOW), NULL},
+        {"kimi-linear-48b-a3b", "*.self_attn.f_b_proj", 0, BIT(MIXER_LOW), NULL},
+        {"kimi-linear-48b-a3b", "*.self_attn.f_a_proj", 0, 0,
+         "*.self_attn.f_a_proj has the format of a larger product here, not its own"},
+        {"hunyuan-a13b", "model.layers.*.mlp.shared_mlp.up_proj", 5, BIT(SHARED_UP), NULL},
+        {"minimax-m1", "model.layers.0.self_attn.qkv_proj", 0,
+         BIT(Q) | BIT(K) | BIT(V) | BIT(MIXER_IN), NULL},
+        {"minimax-m1", "self_attn.out_proj", 0, BIT(O) | BIT(MIXER_OUT), NULL},
+        {"minimax-m1", "self_attn.output_gate", 0, 0,
+         "self_attn.output_gate has the format of a larger product here, not its own"},
+        {"minimax-m3", "*.self_attn.index_q_proj", 9, BIT(INDEX), NULL},
+        {"minimax-m3", "*.block_sparse_moe.shared_experts*", 9,
+         BIT(SHARED_GATE) | BIT(SHARED_UP) | BIT(SHARED_DOWN), NULL},
+        {"gemma-4-e2b", "model.language_model.layers.*.per_layer_input_gate", 0, BIT(PER_LAYER_IN),
+         NULL},
+        {"gemma-4-e2b", "per_layer_projection", 9, BIT(PER_LAYER_OUT), NULL},
+        {"gemma-4-26b-a4b", "model.language_model.layers.0.experts.gate_up_proj", 0,
+         BIT(EXPERT_GATE) | BIT(EXPERT_UP), NULL},
+        {"kimi-linear-48b-a3b", "re:.*mlp\\\\.(gate|up|gate_up|down)_proj.*", 0,
+         BIT(GATE) | BIT(UP) | BIT(DOWN), NULL},
+        {"qwen3-next-80b-a3b", "re:.*[.]out_proj", 0, BIT(MIXER_OUT), NULL},
+        {"qwen3-next-80b-a3b", "model.layers.0.linear_attn.conv1d", 0, 0, NULL},
+        {"qwen3-next-80b-a3b", "mtp.layers.0.mlp.gate", 0, 0, NULL},
+        {"llama-3-8b", "model.layers.0.mixer.in_proj\", \"a.b\", \"c\", \"d", 0, 0,
+         "its quantisation lists modules that this model does not have: "
+         "model.layers.0.mixer.in_proj, a.b, c and more"},
+        {"llama-3-8b", "model.layers.0.input_layernorm\", \"lm_head\", \"model.embed_tokens", 0, 0,
+         NULL},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_model *const m = quantised_as(cases[i].model, cases[i].entry);
+        const char *const *remark = m->remarks;
+        while (*remark != NULL && strstr(*remark, "its quantisation lists") == NULL &&
+               strstr(*remark, "a larger product") == NULL) {
+            remark++;
+        }
+        assert_string_equal(*remark == NULL ? "" : *remark,
+                            cases[i].remark == NULL ? "" : cases[i].remark);
+        apply(m, "checkpoint", NULL);
+        for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
+            const bool wide =
+                !roof_weight_linear((enum roof_weight)w) || (cases[i].weights >> w & 1U) != 0;
+            has_format(m, cases[i].layer, (enum roof_weight)w, wide ? P(BF16) : P(FP8_E4M3));
         }
         roof_model_free(m);
     }
@@ -772,11 +976,26 @@ static void test_own_names(void **state)
     apply(m, "checkpoint", NULL);
     has_format(m, 0, W(EXPERT_GATE), P(NVFP4));
     has_format(m, 0, W(EXPERT_DOWN), P(NVFP4));
-    has_format(m, 1, W(EXPERT_UP), P(BF16));
+    /* Weights that the list does not name keep the FP8 of the original checkpoint. */
+    has_format(m, 1, W(EXPERT_UP), P(FP8_BLOCK128));
     has_format(m, 1, W(SHARED_UP), P(FP8_E4M3));
     has_format(m, 1, W(Q_B), P(FP8_E4M3));
-    has_format(m, 0, W(Q_B), P(BF16));
-    all_have(m, W(Q_A), P(BF16));
+    has_format(m, 0, W(Q_B), P(FP8_BLOCK128));
+    all_have(m, W(Q_A), P(FP8_BLOCK128));
+    all_have(m, W(ROUTER), P(BF16));
+    roof_model_free(m);
+    m = parse(
+        V4 "\"quantization_config\": {" MIXED(MODULE("layers.0.ffn.experts", "NVFP4") ", " MODULE(
+            "layers.1.ffn.experts", "NVFP4")) ", \"exclude_modules\": [\"*.attn.*\", \"head\"]}}");
+    apply(m, "checkpoint", NULL);
+    all_have(m, W(EXPERT_UP), P(NVFP4));
+    all_have(m, W(Q_B), P(FP8_BLOCK128));
+    roof_model_free(m);
+    m = parse(V4 "\"expert_dtype\": \"fp4\", \"quantization_config\": {\"quant_method\": \"fp8\", "
+                 "\"weight_block_size\": [128, 128], \"moe_quant_algo\": \"NVFP4\"}}");
+    apply(m, "checkpoint", NULL);
+    all_have(m, W(EXPERT_UP), P(NVFP4));
+    all_have(m, W(SHARED_DOWN), P(FP8_BLOCK128));
     roof_model_free(m);
     m = parse(V4 "\"expert_dtype\": \"fp4\", \"quantization_config\": {\"quant_method\": \"fp8\", "
                  "\"weight_block_size\": [128, 128], \"ignore\": [\"layers.1.ffn.experts\", "
@@ -789,12 +1008,52 @@ static void test_own_names(void **state)
     all_have(m, W(Q_A), P(BF16));
     all_have(m, W(KV_A), P(BF16));
     all_have(m, W(O), P(BF16));
+    all_have(m, W(INDEX), P(FP8_BLOCK128));
+    all_have(m, W(COMPRESS), P(BF16));
     assert_int_equal(m->activations, P(FP8_E4M3));
     roof_model_free(m);
     m = parse(V4
               "\"expert_dtype\": \"fp8\", \"quantization_config\": {\"quant_method\": \"fp8\"}}");
     apply(m, "checkpoint", NULL);
     all_have(m, W(EXPERT_UP), P(FP8_E4M3));
+    roof_model_free(m);
+    m = parse(V4 "\"quantization_config\": {" TENSORS(
+        "{\"g\": {\"targets\": [\"re:.*attn.*(fused_wqa_wkv|wq_b|wo_a|wo_b)$\"], \"weights\": "
+        "{\"num_bits\": 8, \"type\": \"float\"}}}") "}}");
+    apply(m, "checkpoint", NULL);
+    all_have(m, W(INDEX), P(FP8_E4M3));
+    all_have(m, W(COMPRESS), P(BF16));
+    roof_model_free(m);
+}
+
+/* llm-compressor names modules of DeepSeek-V4 as transformers does. Source: the config_groups of
+ * vllm-project/llm-compressor@02da449 examples/quantizing_moe/deepseek_v4_example.py. */
+static void test_names_of_transformers(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(V4 "\"quantization_config\": {" TENSORS(
+        "{\"attention\": {\"targets\": "
+        "[\"re:.*attn\\\\.(q_a_proj|q_b_proj|kv_proj|o_a_proj|o_b_proj)$\", "
+        "\"re:.*attn\\\\.compressor\\\\.indexer\\\\.q_b_proj$\"], "
+        "\"weights\": " BLOCK("[128, 128]") ", \"input_activations\": " KIND(
+            "8", "float",
+            "128") "}, "
+                   "\"experts\": {\"targets\": "
+                   "[\"re:.*mlp\\\\.experts.*(gate|up|down)_proj$\", "
+                   "\"re:.*mlp\\\\.shared_experts.*(gate|up|down)_proj$\"], "
+                   "\"weights\": " KIND("4", "float", "16") ", \"input_activations\": " KIND(
+                       "4", "float", "16") "}}") "}}");
+    static const enum roof_weight blocks[] = {W(Q_A), W(Q_B), W(KV_A), W(O), W(INDEX)};
+    static const enum roof_weight nvfp4[] = {W(EXPERT_UP), W(EXPERT_DOWN), W(SHARED_GATE)};
+    apply(m, "checkpoint", NULL);
+    for (size_t i = 0; i < COUNT(blocks); i++) {
+        all_have(m, blocks[i], P(FP8_BLOCK128));
+    }
+    for (size_t i = 0; i < COUNT(nvfp4); i++) {
+        all_have(m, nvfp4[i], P(NVFP4));
+    }
+    all_have(m, W(COMPRESS), P(BF16));
+    all_have(m, W(ROUTER), P(BF16));
     roof_model_free(m);
 }
 
@@ -827,6 +1086,49 @@ static void test_nested_quantization(void **state)
         struct roof_model *const m = parse(texts[i]);
         apply(m, "checkpoint", NULL);
         all_have(m, W(DOWN), P(FP8_E4M3));
+        roof_model_free(m);
+    }
+}
+
+/* All models that their publisher gives in few bits only have these formats in the registry. The
+ * sizes of files are those of pages on them: 160 GB, 1.03 TB and 594 GB; that of DeepSeek-V4 counts
+ * a prediction layer, and roofline counts zero points in INT4. */
+static void test_published(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *model;
+        enum roof_precision experts;
+        enum roof_precision o;
+        double bytes; /* NAN: not known */
+    } rows[] = {{"deepseek-v3", P(FP8_BLOCK128), P(FP8_BLOCK128), ROOF_UNKNOWN},
+                {"deepseek-r1", P(FP8_BLOCK128), P(FP8_BLOCK128), ROOF_UNKNOWN},
+                {"deepseek-r1-0528-nvfp4-v2", P(NVFP4), P(NVFP4), ROOF_UNKNOWN},
+                {"deepseek-v3.2", P(FP8_BLOCK128), P(FP8_BLOCK128), ROOF_UNKNOWN},
+                {"deepseek-v4-flash", P(MXFP4), P(FP8_BLOCK128), 160e9},
+                {"gpt-oss-20b", P(MXFP4), P(BF16), ROOF_UNKNOWN},
+                {"gpt-oss-120b", P(MXFP4), P(BF16), ROOF_UNKNOWN},
+                {"kimi-k2", P(FP8_BLOCK128), P(FP8_BLOCK128), 1.03e12},
+                {"kimi-k2-thinking", P(INT4_G32), P(BF16), 594e9},
+                {"kimi-k2.5", P(INT4_G32), P(BF16), ROOF_UNKNOWN},
+                {"kimi-k3", P(MXFP4), P(BF16), ROOF_UNKNOWN},
+                {"mimo-v2-flash", P(FP8_BLOCK128), P(BF16), ROOF_UNKNOWN},
+                {"minimax-m2", P(FP8_BLOCK128), P(FP8_BLOCK128), ROOF_UNKNOWN}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct roof_model *const m = in_layout(rows[i].model, "checkpoint");
+        const int64_t last = m->layers - 1;
+        has_format(m, last, W(EXPERT_UP), rows[i].experts);
+        has_format(m, last, W(O), rows[i].o);
+        has_format(m, last, W(ROUTER), P(BF16));
+        has_format(m, last, W(COMPRESS), P(BF16));
+        if (m->expert_latent > 0) { /* Kimi-K3: only the experts are quantised */
+            has_format(m, last, W(LATENT_IN), P(BF16));
+            has_format(m, last, W(LATENT_OUT), P(BF16));
+        }
+        assert_int_equal(m->format[W(LM_HEAD)], P(BF16));
+        if (!isnan(rows[i].bytes)) {
+            assert_near(resident(m), rows[i].bytes, rows[i].experts == P(INT4_G32) ? 0.001 : 0.035);
+        }
         roof_model_free(m);
     }
 }
@@ -984,6 +1286,8 @@ static void test_parts_refused(void **state)
         {FP8("modules_in_block_to_quantize", "[[\"a\"]]"),
          "quantization_config: this value of modules_in_block_to_quantize is not supported"},
         {FP8("fmt", "\"e5m2\""), "quantization_config: this value of fmt is not supported"},
+        {"\"format\":\n\"marlin-24\", " TENSORS("{}"),
+         "quantization_config: this value of format is not supported"},
         {"\"sparsity_config\": {\"format\":\n\"sparse-24-bitmask\"}, " FP8("bits", "8"),
          "quantization_config: this value of format is not supported"},
         {ONE("\n" KIND("3", "int", "128"), "null"), GROUPS "weights with this"},
@@ -1303,13 +1607,19 @@ int main(void)
         cmocka_unit_test(test_every_layout_on_every_model),
         cmocka_unit_test(test_methods),
         cmocka_unit_test(test_compressed_tensors),
+        cmocka_unit_test(test_compressed_algorithm),
+        cmocka_unit_test(test_head_target),
+        cmocka_unit_test(test_published),
         cmocka_unit_test(test_mixed_groups),
         cmocka_unit_test(test_own_names),
         cmocka_unit_test(test_groups),
         cmocka_unit_test(test_mixed),
+        cmocka_unit_test(test_mixed_inputs),
+        cmocka_unit_test(test_names_of_transformers),
         cmocka_unit_test(test_mixed_refused),
         cmocka_unit_test(test_exclusions),
         cmocka_unit_test(test_other_names),
+        cmocka_unit_test(test_names_of_families),
         cmocka_unit_test(test_expressions),
         cmocka_unit_test(test_exclusions_refused),
         cmocka_unit_test(test_nested_quantization),

@@ -60,6 +60,26 @@
     "\"vision_config\": {\"vt_hidden_size\": 1152, \"vt_intermediate_size\": 4304, "               \
     "\"vt_num_attention_heads\": 16, \"vt_num_hidden_layers\": 27, \"patch_size\": 14, "           \
     "\"merge_kernel_size\": [2, 2], \"init_pos_emb_height\": 64, \"init_pos_emb_width\": 64}"
+#define KIMI_K3_WITH(more)                                                                         \
+    "\"vision_config\": {\"vt_hidden_size\": 1024, \"vt_intermediate_size\": 4096, "               \
+    "\"vt_num_attention_heads\": 12, \"vt_num_hidden_layers\": 27, \"patch_size\": 14, "           \
+    "\"qkv_hidden_size\": 1536" more "}"
+#define KIMI_K3 KIMI_K3_WITH("")
+#define PINPOINTS(list) "\"image_grid_pinpoints\": [" list "], "
+#define NEXT PINPOINTS("[336, 672], [672, 336], [672, 672], [1008, 336], [336, 1008]")
+/* IBM's Granite Vision, with fewer canvases. */
+#define SIGLIP_384                                                                                 \
+    "\"vision_config\": {\"model_type\": \"siglip_vision_model\", \"hidden_size\": 1152, "         \
+    "\"num_hidden_layers\": 27, \"num_attention_heads\": 16, \"intermediate_size\": 4304, "        \
+    "\"patch_size\": 14, \"image_size\": 384}"
+#define GRANITE                                                                                    \
+    PINPOINTS("[384, 768], [768, 768]")                                                            \
+    "\"vision_feature_layer\": [-24, -20, -12, -1], "                                              \
+    "\"vision_feature_select_strategy\": \"full\", " SIGLIP_384
+#define COMMAND_A(root)                                                                            \
+    root "\"vision_config\": {\"hidden_size\": 1152, \"num_hidden_layers\": 27, "                  \
+         "\"num_attention_heads\": 16, \"intermediate_size\": 4304, \"patch_size\": 16, "          \
+         "\"image_size\": 512, \"vision_use_head\": false}"
 #define MINIMAX                                                                                    \
     "\"vision_config\": {\"hidden_size\": 1280, \"intermediate_size\": 5120, "                     \
     "\"num_hidden_layers\": 32, \"num_attention_heads\": 16, \"image_size\": 2016, "               \
@@ -89,9 +109,10 @@ static double encoder_parameters(const struct roof_model *m)
  * 419,816,304 with 2560, Llama 4 871,932,416 with 5120, Mistral Small 3.1 24,011,361,280 -
  * 23,572,403,200 with 5120, LLaVA-1.5-7B 7,063,427,072 - 6,738,939,904 with 4096, InternVL2.5-78B
  * 78,408,318,336 - 72,699,813,888 (Qwen2.5-72B with 151,674 rows of its tables) with 8192,
- * MiniMax-M3 427,040,140,160 - 426,174,572,928 with 6144. Of Kimi-K2.5 the shapes of its tensors
- * are published (27 layers of 15,239,504, the rest 59,677,312); of Gemma 4 31B 31,273,088,876 with
- * 5376, among them 60 factors of layers and 2 * 1152 of the standardization, which are not counted.
+ * LLaVA-NeXT of Mistral 7B 7,566,747,648 - 7,242,256,384 with 4096, MiniMax-M3 427,040,140,160 -
+ * 426,174,572,928 with 6144. Of Kimi-K2.5 the shapes of its tensors are published (27 layers of
+ * 15,239,504, the rest 59,677,312); of Gemma 4 31B 31,273,088,876 with 5376, among them 60 factors
+ * of layers and 2 * 1152 of the standardization, which are not counted.
  */
 static void test_parameters(void **state)
 {
@@ -113,6 +134,24 @@ static void test_parameters(void **state)
                                                        (6144. + 6144) * (6144 - 64) -
                                                        2. * (6144 - 64) - 4. * 6144 * (6144 - 64)},
         {MODEL("kimi_k25", "llama", MOONVIT), 471143920 - 4609. * (7168 - 64)},
+        {MODEL("llava_next", "llama", NEXT CLIP), 7566747648 - 7242256384 - 1024. * (4096 - 64) -
+                                                      (4096. * 4096 - 64 * 64) - 3. * (4096 - 64)},
+        /* By hand from the class: 588 * 1024 for patches, 64 * 64 positions, 27 layers of 4 * 1024
+         * * 1536 + 2 * 1024 * 4096 + 2 * 1024 = 14,682,112, a norm, two products, a norm. */
+        {MODEL("kimi_k3", "llama", KIMI_K3),
+         588 * 1024 + 4096 * 1024 + 27 * 14682112. + 1024 + 4096. * 4096 + 4096 * 64 + 64},
+        /* 27 layers of 4 * (1152^2 + 1152) + 2 * 1152 * 4304 + 4304 + 1152 + 4 * 1152 = 15,239,504
+         * (SigLIP), 588 * 1152 + 1152 for patches, 27 * 27 positions, a norm that no token passes,
+         * and a head for pooling: 1152, 4 * (1152^2 + 1152), 2 * 1152, and an MLP. The results of
+         * four layers stand side by side, and a vector ends a line. */
+        {MODEL("llava_next", "llama", GRANITE),
+         27 * 15239504. + 589 * 1152 + 729 * 1152 + 2 * 1152 + 3 * 1152 +
+             4. * (1152 * 1152 + 1152) + 2. * 1152 * 4304 + 4304 + 1152 + 4608 * 64 + 64 + 64 * 64 +
+             64 + 64},
+        /* 768 * 1152 + 1152 for patches, 32 * 32 positions, a norm; a gate and as many values of
+         * 18,432 from four patches. */
+        {MODEL("cohere2_vision", "cohere2", COMMAND_A("")),
+         27 * 15239504. + 769 * 1152 + 1024 * 1152 + 2 * 1152 + 4609. * 36864 + 18433 * 64.},
         {MODEL("gemma4", "llama", GEMMA4),
          31273088876 - 30697345280 - 60 - 2 * 1152 - 1152. * (5376 - 64)},
         /* 24 layers of 4 * 1536^2 + 3 * 1536 * 4096 + 2 * 1536 = 28,314,624 and the rest, by hand
@@ -316,6 +355,19 @@ static void test_images(void **state)
         {MODEL("llama4", "llama", LLAMA4_VISION), 3000, 3000, 17, 24, 24, 2448},
         /* 2000 x 1000 become 1540 x 770; 770 / 28 = 27.5 is rounded up. */
         {MODEL("mistral3", "mistral", PIXTRAL), 2000, 1000, 1, 110, 56, 1540},
+        /* 2 x 2 squares keep 672 x 378 pixels, 1 x 2 only 597 x 336. 48 patches across, 27 down
+         * and one line more, since what fills up is as high on both sides: 24^2 + 28 * 48 + 28. */
+        {MODEL("llava_next", "llama", NEXT CLIP), 1280, 720, 5, 24, 24, 1948},
+        /* All canvases keep all pixels, and the first of the smallest wastes least: 24^2 twice, and
+         * 24 ends of lines. */
+        {MODEL("llava_next", "llama", NEXT CLIP), 336, 336, 3, 24, 24, 1176},
+        /* 1 x 3 squares: 24^2 + 24 * 72 + 24. */
+        {MODEL("minimax_vl_01", "llama", NEXT CLIP), 3000, 1000, 4, 24, 24, 2328},
+        /* 1 x 2 squares of 27 x 27 patches, which the image fills: 27^2 + 27 * 54 + 27. */
+        {MODEL("llava_next", "llama", GRANITE), 768, 384, 3, 27, 27, 2214},
+        /* 3 x 2 squares enlarge it by 1.2, and one is of all of it; 2 x 2 patches make a token. */
+        {MODEL("cohere2_vision", "cohere2", COMMAND_A("")), 1280, 720, 7, 32, 32, 1792},
+        {MODEL("cohere2_vision", "cohere2", COMMAND_A("")), 500, 500, 1, 32, 32, 256},
         /* LLaVA cuts out a square, and leaves out the class token. */
         {MODEL("llava", "llama", CLIP), 1280, 720, 1, 24, 24, 576},
         {MODEL("llava", "llama", "\"vision_feature_select_strategy\": \"full\", " CLIP), 99, 99, 1,
@@ -351,11 +403,18 @@ static void test_images(void **state)
         /* 285 x 285 = 81,225 patches are 2.2265^2 times 16,384: 1796 pixels, 128.3 patches. */
         {MODEL("kimi_k25", "llama", MOONVIT), 4000, 4000, 1, 130, 130, 4225},
         {MODEL("kimi_vl", "llama", MOONVIT), 4000, 4000, 1, 66, 66, 1089},
+        /* 81,225 are 1.11329^2 times 65,536: 3592 pixels, 128.3 tokens. */
+        {MODEL("kimi_k3", "llama", KIMI_K3), 4000, 4000, 1, 258, 258, 16641},
         /* At most 512 patches on a side: 7168 of 14336 pixels, and half of 100. */
         {MODEL("kimi_k25", "llama", MOONVIT), 14336, 100, 1, 512, 4, 512},
         {MODEL("kimi_k25", "llama", MOONVIT), 1, 1, 1, 2, 2, 1},
         /* 576 tokens: 672 x 672 pixels. */
         {MODEL("minimax_m3_vl", "llama", MINIMAX), 1024, 1024, 1, 48, 48, 576},
+        /* The published config names the joined patches apart: 3 x 3 of 14 x 14 pixels. 24 tokens
+         * of 42 pixels are 1008 pixels. */
+        {MODEL("minimax_m3_vl", "llama",
+               MINIMAX ", \"img_token_compression_config\": {\"spatial_merge_size\": 3}"),
+         1008, 1008, 1, 48, 48, 256},
         /* 2520 patches of 16 x 16: 1280 x 720 becomes 1070.99 x 602.43, 22.3 x 12.55 tokens. */
         {MODEL("gemma4", "llama", GEMMA4), 1280, 720, 1, 66, 36, 264},
         {MODEL("gemma4", "llama", GEMMA4), 100, 100, 1, 48, 48, 256},
@@ -527,9 +586,9 @@ static void test_left_out(void **state)
     } rows[] = {
         {MODEL("florence2", "llama", SIGLIP),
          "only the language model is counted, not its vision encoder"},
-        {MODEL("llava", "llama", "\"vision_config\": {\"model_type\": \"siglip_vision_model\"}"),
+        {MODEL("llava", "llama", "\"vision_config\": {\"model_type\": \"dinov2\"}"),
          "only the language model is counted, not its vision encoder"},
-        {MODEL("llava", "llama", "\"vision_feature_layer\": [-2, -5], " CLIP),
+        {MODEL("llava", "llama", "\"vision_feature_layer\": [-2, -25], " CLIP),
          NOT_KNOWN "vision_feature_layer"},
         {MODEL("llava", "llama", "\"vision_feature_layer\": 25, " CLIP),
          NOT_KNOWN "vision_feature_layer"},
@@ -550,6 +609,22 @@ static void test_left_out(void **state)
          NOT_KNOWN "supported_aspect_ratios"},
         {MODEL("mllama", "llama", MLLAMA_SIZES(", \"max_num_tiles\": 1001")),
          NOT_KNOWN "max_num_tiles"},
+        {MODEL("llava_next", "llama", CLIP), NOT_KNOWN "image_grid_pinpoints"},
+        {MODEL("llava_next", "llama", PINPOINTS("[336, 500]") CLIP),
+         NOT_KNOWN "image_grid_pinpoints"},
+        {MODEL("llava_next", "llama", PINPOINTS("[336]") CLIP), NOT_KNOWN "image_grid_pinpoints"},
+        {MODEL("llava_next", "llama",
+               NEXT "\"vision_feature_select_strategy\": \"full\", " SIGLIP_384),
+         NOT_KNOWN "image_grid_pinpoints"}, /* its squares have 384 pixels on a side */
+        {MODEL("minimax_vl_01", "llama",
+               NEXT "\"vision_feature_select_strategy\": \"full\", " CLIP),
+         NOT_KNOWN "vision_feature_select_strategy"},
+        {MODEL("cohere2_vision", "cohere2", COMMAND_A("\"alignment_intermediate_size\": 99, ")),
+         NOT_KNOWN "alignment_intermediate_size"},
+        {MODEL("kimi_k3", "llama", KIMI_K3_WITH(", \"attn_bias\": true")), NOT_KNOWN "attn_bias"},
+        {MODEL("kimi_k3", "llama", KIMI_K3_WITH(", \"mlp_type\": \"mlp3\"")), NOT_KNOWN "mlp_type"},
+        {MODEL("kimi_k3", "llama", KIMI_K3_WITH(", \"mm_hidden_size\": 512")),
+         NOT_KNOWN "mm_hidden_size"},
         {MODEL("internvl_chat", "llama", INTERNVIT("\"min_dynamic_patch\": 2, ")),
          NOT_KNOWN "min_dynamic_patch"},
         {MODEL("internvl_chat", "llama", INTERNVIT("\"downsample_ratio\": 0.3, ")), NOT_TOGETHER},

@@ -693,6 +693,15 @@ static void test_reasons_of_kernels(void **unused)
             assert_int_equal(fit->note != NULL, fit->stack == ROOF_STACK_LLAMA_CPP);
             lent += reason.length > 0;
             roof_text_free(&reason);
+            struct roof_text libraries = ROOF_TEXT_INIT;
+            if (strcmp(id, c->id) == 0) { /* other devices have the same fits */
+                assert_int_equal(roof_calibration_put_libraries(&libraries, fit, NULL), ROOF_OK);
+                if (libraries.length < 20) {
+                    fail_msg("%s, %s of %s has no versions", id, roof_kernel_name(fit->kernel),
+                             roof_stack_name(fit->stack));
+                }
+            }
+            roof_text_free(&libraries);
         }
         roof_hardware_free(hardware);
     }

@@ -121,6 +121,88 @@ static void test_layers(void **state)
     roof_hardware_free(device);
 }
 
+/* A pass of 32 tokens copies weights to the device, and one of 31 does not. Attention stays with
+ * its cache. The host has no kernels in a pass that copies, except for attention. */
+static void test_upload(void **state)
+{
+    (void)state;
+    struct roof_hardware *const device = parse_device(DEVICE);
+    struct roof_hardware *const host = host_of(NULL);
+    struct roof_model *const model = parse(DENSE);
+    for (int64_t tokens = 31; tokens <= 32; tokens++) {
+        struct roof_scenario s = offloading("layers:2", host);
+        size_t stays = 0;
+        size_t copied = 0;
+        s.phase = ROOF_PHASE_PREFILL;
+        s.context = tokens;
+        s.upload = (struct roof_upload){.share = 0.5, .low = 0.5, .high = 2};
+        s.host_kernels = host;
+        const struct roof_model_prediction *const i = infer(model, s, device);
+        for (size_t k = 0; k < i->count; k++) {
+            const struct roof_node *const node = &i->node[k].node;
+            assert_true(node->host == host
+                            ? (node->upload.share > 0) != (node->host_kernels == host)
+                            : node->upload.share == 0 && node->host_kernels == NULL);
+            copied += node->upload.share > 0 ? 1 : 0;
+            stays += node->host_kernels != NULL ? 1 : 0;
+            if (strcmp(node->name, "attention") == 0 || strcmp(node->name, "kv_append") == 0) {
+                assert_true(node->upload.share == 0);
+            }
+        }
+        assert_true(stays > 0);
+        assert_true((copied > 0) == (tokens == 32));
+    }
+    roof_model_free(model);
+    roof_hardware_free(host);
+    roof_hardware_free(device);
+}
+
+/* Returns the bound of an operator of the first layer, which is on the host. */
+static double bound_of(const struct roof_model_prediction *p, const char *name)
+{
+    for (size_t k = 0; k < p->count; k++) {
+        if (p->node[k].node.host != NULL && strcmp(p->node[k].node.name, name) == 0) {
+            return p->node[k].prediction.time_s;
+        }
+    }
+    fail_msg("no %s on the host", name);
+    return 0;
+}
+
+/* If the device may compute an operator, activations need not go through the memory of the host.
+ * Weights still take the time of the link. */
+static void test_both_ways(void **state)
+{
+    (void)state;
+    struct roof_hardware *const device = parse_device(DEVICE);
+    struct roof_hardware *const host = host_of(NULL);
+    struct roof_model *const model = parse(DENSE);
+    struct roof_scenario s = offloading("layers:2", host);
+    s.phase = ROOF_PHASE_PREFILL;
+    s.context = 4096;
+    const struct roof_model_prediction *i = infer(model, s, device);
+    const double act_s = bound_of(i, "mlp_act");
+    const double norm_s = bound_of(i, "mlp_norm");
+    const double ratio =
+        device->figure[ROOF_FIGURE_BANDWIDTH].value / host->figure[ROOF_FIGURE_BANDWIDTH].value;
+    s.upload = (struct roof_upload){.share = 0.5, .low = 0.5, .high = 2};
+    i = infer(model, s, device);
+    assert_near(bound_of(i, "mlp_act"), act_s / ratio, 1e-12);
+    assert_near(bound_of(i, "mlp_norm"), norm_s / ratio, 1e-12);
+    const double append_s = bound_of(i, "kv_append"); /* stays with its cache */
+    s.upload = (struct roof_upload){.share = 0};
+    assert_near(bound_of(infer(model, s, device), "kv_append"), append_s, 1e-12);
+    /* 32 tokens: the weights are most of the bytes. */
+    s.context = 32;
+    const double down_s = bound_of(infer(model, s, device), "down_proj");
+    s.upload = (struct roof_upload){.share = 0.5, .low = 0.5, .high = 2};
+    device->figure[ROOF_FIGURE_HOST_LINK].value = 0.1 * host->figure[ROOF_FIGURE_BANDWIDTH].value;
+    assert_near(bound_of(infer(model, s, device), "down_proj"), down_s, 1e-12);
+    roof_model_free(model);
+    roof_hardware_free(host);
+    roof_hardware_free(device);
+}
+
 /* 4 MiB hold 64 caches of 51,200 bytes and what is not an expert (0.36 MB), but not the experts of
  * all layers (0.98 MB). The fewest is found by trying one after the other. */
 static void test_fewest(void **state)
@@ -244,6 +326,8 @@ int main(void)
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_experts),
         cmocka_unit_test(test_layers),
+        cmocka_unit_test(test_upload),
+        cmocka_unit_test(test_both_ways),
         cmocka_unit_test(test_fewest),
         cmocka_unit_test(test_fills_the_device),
         cmocka_unit_test(test_room),

@@ -34,7 +34,7 @@ static void test_causes(void **unused)
         {LIKE ", \"sm_count\": 9, \"boost_clock_mhz\": 9, \"l2_bytes\": 9}", ROOF_PRECISION_FP32,
          "the peak of fp32 on chip is unknown"},
         {LIKE ", \"sm_count\": 9, \"boost_clock_mhz\": 9, \"l2_bytes\": 9}", ROOF_PRECISION_INT4,
-         "no similar kernel was measured"},
+         "no kernel with int4 activations was measured; weights only: -w int4 -a fp16"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct roof_hardware *const device = parse_device(cases[i].device);

@@ -39,6 +39,42 @@ static void test_peak_is_the_fastest_product(void **state)
     assert_true(roof_measured_peak(&measured, ROOF_COMPUTE_MATRIX, ROOF_PRECISION_BF16) == 700e12);
 }
 
+/* A format that only the vector unit has runs its products there; the probe counts where it is
+ * faster, and always for a format that the matrix unit has. */
+static void test_peak_of_vectors(void **state)
+{
+    const struct roof_meter_task probe = {
+        .probe = ROOF_PROBE_MULTIPLY, .format = ROOF_PRECISION_FP32, .unit = ROOF_COMPUTE_VECTOR};
+    struct roof_meter_row rows[3] = {{.task = probe, .time_s = 1, .amount = 50e12},
+                                     {.time_s = 2e9 / 60e12}};
+    struct roof_measured measured = {.row = rows, .count = 2, .planned = 2};
+    struct roof_text text = ROOF_TEXT_INIT;
+    (void)state;
+    rows[1].task = roof_suite_product(&measured.device, ROOF_PRECISION_FP32, 1000, 1000, 1000);
+    assert_int_equal(roof_workload_resolve(&rows[1].task.workload, NULL), ROOF_OK);
+    roof_device_write(&text, &measured, "measured", NULL);
+    assert_non_null(strstr(text.data,
+                           "\"fp32\": {\"value\": 60, \"source\": \"measured by roofline "
+                           "measure: the fastest product\"}"));
+    roof_text_free(&text);
+    rows[0].amount = 70e12;
+    roof_device_write(&text, &measured, "measured", NULL);
+    assert_non_null(strstr(text.data,
+                           "\"fp32\": {\"value\": 70, \"source\": \"measured by roofline "
+                           "measure: multiplications in registers\"}"));
+    roof_text_free(&text);
+    rows[0].amount = 50e12;
+    rows[2] = (struct roof_meter_row){.task = probe, .time_s = 1, .amount = 55e12};
+    rows[2].task.unit = ROOF_COMPUTE_MATRIX;
+    measured.count = 3;
+    assert_true(roof_measured_peak(&measured, ROOF_COMPUTE_VECTOR, ROOF_PRECISION_FP32) == 50e12);
+    measured.count = 2;
+    rows[1].task.workload.op = ROOF_OPERATOR_FLASH_ATTENTION; /* never on the vector unit */
+    assert_true(roof_measured_peak(&measured, ROOF_COMPUTE_VECTOR, ROOF_PRECISION_FP32) == 50e12);
+    measured.device.host = true;
+    assert_true(roof_measured_peak(&measured, ROOF_COMPUTE_VECTOR, ROOF_PRECISION_FP32) == 50e12);
+}
+
 /* Times of an operator are those of one run; what a report has are those of all its runs, and their
  * share of the step. */
 static void test_rows_of_a_step(void **state)
@@ -197,9 +233,11 @@ static void test_step_in_csv(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_peak_is_the_fastest_product),
-        cmocka_unit_test(test_matrix_unit_of_a_cpu), cmocka_unit_test(test_rows_of_a_step),
-        cmocka_unit_test(test_probes_in_json), cmocka_unit_test(test_step_in_csv)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_peak_is_the_fastest_product),
+                                       cmocka_unit_test(test_peak_of_vectors),
+                                       cmocka_unit_test(test_matrix_unit_of_a_cpu),
+                                       cmocka_unit_test(test_rows_of_a_step),
+                                       cmocka_unit_test(test_probes_in_json),
+                                       cmocka_unit_test(test_step_in_csv)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

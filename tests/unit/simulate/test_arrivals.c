@@ -34,7 +34,8 @@ static void test_refused(void **state)
     assert_int_equal(roof_length_read(&length, "prompt", "0", &e), ROOF_USAGE);
     assert_int_equal(roof_length_read(&length, "prompt", "uniform:8:7", &e), ROOF_USAGE);
     assert_int_equal(roof_length_read(&length, "prompt", "uniform:8", &e), ROOF_USAGE);
-    assert_int_equal(roof_length_read(&length, "prompt", "lognormal:8:0", &e), ROOF_USAGE);
+    check_refused(roof_length_read(&length, "prompt", "lognormal:8:0", &e), &e,
+                  "the CV of prompt must be a number from 0.01 to 20, not '0'");
     assert_int_equal(roof_rate_read(&rate, "0", &e), ROOF_USAGE);
     assert_int_equal(roof_rate_read(&rate, "-1", &e), ROOF_USAGE);
     assert_int_equal(roof_rate_read(&rate, "2e9", &e), ROOF_USAGE);

@@ -90,6 +90,8 @@ static void test_refused(void **state)
     } cases[] = {
         {"{\"prompt\": 5}", "a request needs a time"}, /* an object of something else */
         {"{\"mean_ttft_ms\": 5}", "has no input_lens"},
+        {"{\"request_throughput\": 5}", "has no input_lens"},
+        {"{\"request_throughput\": 5}\n{\"request_throughput\": 6}\n", "several results"},
         {"{\"mean_ttft_ms\": 5, \"input_lens\": [], \"ttfts\": [1]}", "has no input_lens"},
         {"{\"input_lens\": [5], \"output_lens\": [5], \"ttfts\": [1]}", "has no itls"},
         {"{\"request_rate\": 4, " LISTS "}", "no start_times"},
@@ -110,7 +112,10 @@ static void test_refused(void **state)
         {"{\"input_lens\": [5], \"output_lens\": [1e12], \"ttfts\": [1], \"itls\": [[1]]}",
          "the file has no requests"},
         {"{\"input_lens\": [5], \"output_lens\": [5], \"ttfts\": [1], \"itls\": [[-1]]}",
-         "the file has no requests"},
+         "itls of request 1: a time must not be negative, and this is -1 s"},
+        {"{\"input_lens\": [5, 5], \"output_lens\": [5, 5], \"ttfts\": [1, -2], "
+         "\"itls\": [[1], [1]]}",
+         "ttfts of request 2: a time must not be negative, and this is -2 s"},
         {"{\"input_lens\": [5], \"output_lens\": [5], \"ttfts\": [1, 2], \"itls\": [[1]]}",
          "ttfts has 2"},
         {"{\"input_lens\": "

@@ -54,15 +54,20 @@ static void test_queue(void **state)
     assert_true(c.runs < 40);
 }
 
-/* A limit that no queue of the simulation reaches leaves saturation: 10 per second, and 5% more
- * before it is noticed. */
+/* A limit that no queue of the simulation reaches leaves saturation: 10 per second. Another limit
+ * is reached only after a higher rate has let the queue grow, which is no rate for a longer run. */
 static void test_saturation(void **state)
 {
     (void)state;
-    const struct roof_capacity c = find(1, 1e6, 99, 20000);
-    assert_int_equal(c.limit, ROOF_LATENCY_COUNT);
-    assert_true(c.rate > 9.5 && c.rate < 10.8);
-    assert_true(isnan(c.low) && isnan(c.high));
+    static const double limits[] = {1e6, 8};
+    for (int i = 0; i < 2; i++) {
+        const struct roof_capacity c = find(1, limits[i], 99, 4000);
+        assert_int_equal(c.limit, ROOF_LATENCY_COUNT);
+        assert_near(c.rate, 10, 0.005);
+        assert_true(c.low > 9.5 && c.low < 10 && c.high > 10 && c.high < 11);
+        assert_near(c.at.served_per_s, 10, 0.02);
+        assert_int_equal(c.wanted, 0);
+    }
 }
 
 /* A request that is alone takes 0.1 s. */
@@ -162,7 +167,24 @@ static void test_open(void **state)
     (void)state;
     const struct roof_capacity c = find(1, 1e6, 99, 2);
     assert_true(c.open && isnan(c.rate) && isnan(c.low) && isnan(c.high));
+    assert_int_equal(c.wanted, 20);
     assert_false(find(1, 0.15, 0, 2000).open);
+    /* 12 requests of 0.1 s keep the limit if they come within 50 ms, so that all are in flight. */
+    const struct roof_capacity crowd = find(1, 1.15, 99, 12);
+    assert_true(crowd.open && isnan(crowd.rate));
+    assert_near(crowd.at.latency[ROOF_LATENCY_TTFT].p99_s, 1.2, 1e-3); /* all at once */
+}
+
+/* The intervals of few requests are unknown, or wide. */
+static void test_wanted(void **state)
+{
+    (void)state;
+    const struct roof_capacity few = find(1, 0.5, 99, 1000);
+    assert_true(few.rate > 5 && isnan(few.low) && isnan(few.high) && !few.open);
+    assert_int_equal(few.wanted, 10000);
+    const struct roof_capacity more = find(1, 0.5, 99, 40000);
+    assert_true(more.low < more.rate && more.rate < more.high && more.high < 2 * more.low);
+    assert_int_equal(more.wanted, 0);
 }
 
 int main(void)
@@ -171,7 +193,7 @@ int main(void)
         cmocka_unit_test(test_queue),   cmocka_unit_test(test_saturation),
         cmocka_unit_test(test_none),    cmocka_unit_test(test_monotone),
         cmocka_unit_test(test_trace),   cmocka_unit_test(test_open),
-        cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_unknown), cmocka_unit_test(test_wanted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -162,6 +162,121 @@ static void test_in_turn(void **state)
     roof_simulation_free(&three);
 }
 
+#define MANY 150
+
+/* In turn, each of many copies serves its requests as one copy does that gets no others. Some
+ * copies are without work while others queue. */
+static void test_many(void **state)
+{
+    (void)state;
+    enum { TURNS = 6 };
+    static struct roof_arrival trace[TURNS * MANY];
+    static struct roof_arrival own[TURNS];
+    uint32_t random = 1;
+    double time_s = 0;
+    for (size_t i = 0; i < COUNT(trace); i++) {
+        random = random * 1664525 + 1013904223;
+        time_s += (random >> 16) % 16 / 512.;
+        trace[i] = (struct roof_arrival){time_s, 16 + (random >> 20) % 2000,
+                                         1 + (random >> 12) % 90, NULL, 0};
+    }
+    struct roof_simulation_inputs in = inputs_of(MANY, ROOF_ROUTER_ROUND_ROBIN);
+    in.limits.sequences = 2;
+    in.trace = trace;
+    in.requests = COUNT(trace);
+    in.keep = true;
+    struct roof_simulation all = run(&in, growing, 0.1);
+    in.copies = 1;
+    in.trace = own;
+    in.requests = TURNS;
+    for (size_t copy = 0; copy < MANY; copy++) {
+        for (size_t turn = 0; turn < TURNS; turn++) {
+            own[turn] = trace[turn * MANY + copy];
+        }
+        struct roof_simulation one = run(&in, growing, 0.1);
+        for (size_t turn = 0; turn < TURNS; turn++) {
+            const struct roof_served *const served = &all.served[turn * MANY + copy];
+            assert_near(served->first_s, one.served[turn].first_s, 1e-12);
+            assert_near(served->last_s, one.served[turn].last_s, 1e-12);
+        }
+        roof_simulation_free(&one);
+    }
+    roof_simulation_free(&all);
+}
+
+/* The ends of requests: the last one, and the least that may still come. */
+struct ends {
+    double last_s;
+    double least_s;
+    size_t count;
+};
+
+static enum roof_status note_end(void *context, const struct roof_served *served,
+                                 struct roof_error *error)
+{
+    struct ends *const ends = context;
+    (void)error;
+    assert_true(served->last_s >= ends->least_s);
+    ends->last_s = served->last_s;
+    ends->count++;
+    return ROOF_OK;
+}
+
+static enum roof_status note_in_order(void *context, const struct roof_served *served,
+                                      struct roof_error *error)
+{
+    ((struct ends *)context)->least_s = ((struct ends *)context)->last_s;
+    return note_end(context, served, error);
+}
+
+static struct roof_copies *open_many(struct roof_step_table *table, roof_on_served *on_served,
+                                     struct ends *ends)
+{
+    static const struct roof_scheduler_limits limits = {.budget = ROOF_BUDGET_WHOLE,
+                                                        .sequences = 2};
+    struct roof_copies *copies = NULL;
+    uint32_t random = 1;
+    double time_s = 0;
+    assert_int_equal(roof_copies_open(&copies, MANY, ROOF_ROUTER_ROUND_ROBIN, &limits, table,
+                                      on_served, ends, NULL),
+                     ROOF_OK);
+    for (uint64_t i = 0; i < 4 * MANY; i++) {
+        random = random * 1664525 + 1013904223;
+        time_s += (random >> 16) % 16 / 64.;
+        const struct roof_arrival request = {time_s, 16, 1 + (random >> 12) % 40, NULL, 0};
+        assert_int_equal(roof_copies_push(copies, i, &request, NULL), ROOF_OK);
+    }
+    return copies;
+}
+
+/* Steps of all copies take 1 s: requests end in the order of their times, and until a time those
+ * end whose last step begins before it. */
+static void test_time(void **state)
+{
+    (void)state;
+    double step_s = 1;
+    struct roof_step_table *table = NULL;
+    assert_int_equal(roof_step_table_open(&table, steady, &step_s, NULL), ROOF_OK);
+    struct ends ends = {0};
+    struct roof_copies *copies = open_many(table, note_in_order, &ends);
+    assert_int_equal(roof_copies_run(copies, (double)INFINITY, NULL), ROOF_OK);
+    assert_int_equal(ends.count, 4 * MANY);
+    assert_true(isinf(roof_copies_wakes(copies)));
+    const double end_s = ends.last_s;
+    roof_copies_free(copies);
+    ends = (struct ends){0};
+    copies = open_many(table, note_end, &ends);
+    for (int i = 0; 0.7 * i < end_s + 1; i++) {
+        const double until_s = 0.7 * i;
+        assert_int_equal(roof_copies_run(copies, until_s, NULL), ROOF_OK);
+        assert_true(roof_copies_wakes(copies) >= until_s);
+        ends.least_s = until_s + step_s;
+    }
+    assert_int_equal(ends.count, 4 * MANY);
+    roof_copies_free(copies);
+    roof_step_table_free(table);
+}
+
 /* A closed loop over copies is that of one copy with its part of the requests. */
 static void test_closed_loop(void **state)
 {
@@ -290,7 +405,8 @@ int main(void)
         cmocka_unit_test(test_in_turn),      cmocka_unit_test(test_closed_loop),
         cmocka_unit_test(test_little),       cmocka_unit_test(test_users_stay),
         cmocka_unit_test(test_first_users),  cmocka_unit_test(test_load),
-        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_order),        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,6 +44,23 @@ static void test_by_hand(void **state)
     roof_distribution_free(&values);
 }
 
+/* The values from some value on, which are counted by bins beyond those that are kept. */
+static void test_from(void **state)
+{
+    (void)state;
+    for (size_t exact = 2; exact <= 10; exact += 8) {
+        struct roof_distribution values;
+        roof_distribution_open(&values, exact);
+        for (int i = 1; i <= 5; i++) {
+            assert_int_equal(roof_distribution_add(&values, i, NULL), ROOF_OK);
+        }
+        assert_int_equal(roof_distribution_from(&values, 0), 5);
+        assert_int_equal(roof_distribution_from(&values, 4), 2);
+        assert_int_equal(roof_distribution_from(&values, 5.1), 0);
+        roof_distribution_free(&values);
+    }
+}
+
 static void test_empty(void **state)
 {
     (void)state;
@@ -187,9 +204,9 @@ static void test_ranks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand),   cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_histogram), cmocka_unit_test(test_awkward),
-        cmocka_unit_test(test_ranks),
+        cmocka_unit_test(test_by_hand), cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_from),    cmocka_unit_test(test_histogram),
+        cmocka_unit_test(test_awkward), cmocka_unit_test(test_ranks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,6 +83,17 @@ static void test_planted(void **state)
     roof_step_table_free(lab.table);
 }
 
+/* The ends of the searches. An overhead of 0 is none. */
+static void test_bounds(void **state)
+{
+    (void)state;
+    assert_null(roof_fit_bound(1, 0));
+    assert_null(roof_fit_bound(0.21, 0.4));
+    assert_non_null(strstr(roof_fit_bound(0.20001, 0.4), "--step-scale"));
+    assert_non_null(strstr(roof_fit_bound(7.9998, 0), "--step-scale"));
+    assert_non_null(strstr(roof_fit_bound(1, 0.49999), "--request-overhead"));
+}
+
 /* A fifth of the requests is fitted, one at least; the others are compared. */
 static void test_part(void **state)
 {
@@ -95,6 +106,7 @@ static void test_part(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_planted), cmocka_unit_test(test_part)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_planted), cmocka_unit_test(test_part),
+                                       cmocka_unit_test(test_bounds)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

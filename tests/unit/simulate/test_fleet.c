@@ -182,6 +182,38 @@ static void test_least_loaded(void **state)
     roof_simulation_free(&s);
 }
 
+#define MANY 100
+#define APART 0.001
+
+/* Many copies that get the same requests, one shortly after the other, do what one of them does. */
+static void test_many(void **state)
+{
+    (void)state;
+    static const struct roof_arrival own[] = {{0, 16, 9, NULL, 0},
+                                              {4, 8, 3, NULL, 0},
+                                              {7, 24, 1, NULL, 0},
+                                              {50, 8, 5, NULL, 0},
+                                              {54, 16, 2, NULL, 0}};
+    static struct roof_arrival trace[COUNT(own) * MANY];
+    for (size_t i = 0; i < COUNT(trace); i++) {
+        trace[i] = own[i / MANY];
+        trace[i].time_s += (double)(i % MANY) * APART;
+    }
+    struct lab lab = lab_of(0.23, 0.115);
+    lab.inputs.router = ROOF_ROUTER_LEAST_LOADED;
+    struct roof_simulation one = run_trace(&lab, own, COUNT(own));
+    lab.prefills.copies = lab.inputs.copies = MANY;
+    struct roof_simulation all = run_trace(&lab, trace, COUNT(trace));
+    for (size_t i = 0; i < COUNT(trace); i++) {
+        const struct roof_served *const r = &one.served[i / MANY];
+        const double later = (double)(i % MANY) * APART;
+        check(&all.served[i], r->prefilled_s + later, r->moved_s + later, r->first_s + later,
+              r->last_s + later);
+    }
+    roof_simulation_free(&one);
+    roof_simulation_free(&all);
+}
+
 /* A request that comes with its cache decodes at once, in steps of the others, with blocks. A
  * sequence that loses them is prefilled where it decodes. */
 static void test_memory(void **state)
@@ -256,7 +288,7 @@ static void test_link(void **state)
     assert_true(s.saturated);
     assert_near(s.completed_per_s, 0.5, 0.01);
     assert_near(s.growth_per_s, 0.5, 0.05);
-    assert_string_equal(roof_simulation_bottleneck(&s), "link");
+    assert_string_equal(roof_simulation_bottleneck(&s, false, false), "link");
     /* Slow prefills are one, too. */
     lab.prefills.transfer.send_s = lab.prefills.transfer.receive_s = 0;
     lab.inputs.copies = 4;
@@ -265,7 +297,7 @@ static void test_link(void **state)
     const struct roof_simulation slow = run_random(&lab, 0.5);
     assert_true(slow.saturated);
     assert_near(slow.completed_per_s, 1 / 2.4, 0.01);
-    assert_string_equal(roof_simulation_bottleneck(&slow), "prefill");
+    assert_string_equal(roof_simulation_bottleneck(&slow, false, false), "prefill");
 }
 
 /* Prompts of one copy, one after the other, and no link: the wait of a queue with one server, of
@@ -385,7 +417,7 @@ int main(void)
         cmocka_unit_test(test_least_loaded), cmocka_unit_test(test_memory),
         cmocka_unit_test(test_little),       cmocka_unit_test(test_link),
         cmocka_unit_test(test_queue),        cmocka_unit_test(test_closed_loop),
-        cmocka_unit_test(test_deployments),
+        cmocka_unit_test(test_deployments),  cmocka_unit_test(test_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,8 +66,59 @@ static void test_sequences(void **state)
     roof_model_free(model);
 }
 
+/* Copies of two kinds that are both about busy at the greatest rate: twice as many of both double
+ * it. */
+static void test_both_kinds(void **state)
+{
+    (void)state;
+    struct roof_model *const model = load("llama-3-8b");
+    struct roof_hardware *const hardware = load_calibrated("h100-sxm");
+    struct roof_scenario s;
+    struct roof_deployments d;
+    struct roof_capacity found;
+    struct roof_raise raise[ROOF_RAISES_MAX];
+    const struct roof_raise *both = NULL;
+    size_t count = 0;
+    roof_scenario_init(&s);
+    s.prompt = 8192;
+    s.generate = 200;
+    s.common.shape.batch = 256;
+    s.common.formats.precision = ROOF_PRECISION_FP8_E4M3;
+    struct roof_scenario prefill = s;
+    prefill.dp = 3;
+    assert_int_equal(roof_deployments_open(&d, model, &s, &prefill, hardware, false, NULL),
+                     ROOF_OK);
+    const struct roof_arrivals arrivals = {.prompt = {.low = 8192, .mean = 8192},
+                                           .generate = {.low = 200, .mean = 200}};
+    struct roof_simulation_inputs inputs = {.limits = {.budget = 8192, .sequences = 256},
+                                            .copies = 1,
+                                            .arrivals = &arrivals,
+                                            .requests = 1000,
+                                            .seed = 1,
+                                            .warm_up = 0.2,
+                                            .limit = {{1, 99}, {0.03, 99}, {(double)NAN, 99}}};
+    roof_deployments_use(&inputs, &d);
+    assert_int_equal(roof_capacity_find(&found, &inputs, NULL), ROOF_OK);
+    roof_simulation_free(&found.at);
+    assert_int_equal(roof_raises_find(raise, &count, &d, &inputs, found.rate, NULL), ROOF_OK);
+    for (size_t i = 0; i < count; i++) {
+        both = raise[i].other_key != NULL ? &raise[i] : both;
+    }
+    assert_non_null(both);
+    assert_string_equal(both->key, "dp");
+    assert_int_equal(both->value, 2);
+    assert_string_equal(both->other_key, "prefill_copies");
+    assert_int_equal(both->other_value, 6);
+    assert_int_equal(both->devices, 8);
+    assert_true(both->factor > 1.7 && both->factor < 2.5);
+    roof_deployments_close(&d);
+    free_calibrated(hardware);
+    roof_model_free(model);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sequences)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sequences),
+                                       cmocka_unit_test(test_both_kinds)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

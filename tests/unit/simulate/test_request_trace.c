@@ -351,6 +351,15 @@ static void test_refused(void **state)
     } cases[] = {
         {"arrival_s,prompt,generate\n1,1,1\n,1,1\n", "needs a time", 3},
         {"arrival_s,prompt,generate\n1,1,1\n1,1.5,1\n", "a number of tokens from 0", 3},
+        {"arrival_s,prompt,generate,ttft_ms,e2e_ms\n1,1,9,50,60\n2,1,9,50,20\n",
+         "the first token comes 50 ms after the request, and the last one 20 ms; the first must "
+         "come after it, and the last not before the first",
+         3},
+        {"arrival_s,prompt,generate,ttft_ms,e2e_ms\n1,1,9,-5,60\n", "comes -5 ms after", 2},
+        {"arrival_s,prompt,generate,ttft_ms,e2e_ms\n1,1,9,0,60\n", "comes 0 ms after", 2},
+        {"arrival_s,prompt,generate,ttft_ms,tpot_ms\n1,1,9,5,-1\n", "the last one -3 ms", 2},
+        {"queued_ts,prompt,generate,first_token_ts,last_token_ts\n5,1,9,4,6\n",
+         "comes -1000 ms after", 2},
         {"{\"timestamp\": 1, \"input_length\": 33, \"output_length\": 1, \"hash_ids\": [1]}\n",
          "has 2 hash_ids", 1},
         {"{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [-1]}\n",

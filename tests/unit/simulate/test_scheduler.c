@@ -122,7 +122,46 @@ static void test_chunks(void **state)
     limits.budget = 8;
     const struct roof_scheduler_sums sums = run(&out, limits, &one, 1);
     check(&out.request[0], 0, 5.5, 5.5);
-    assert_near(sums.budget_s, 4, 1e-12); /* of two steps that left tokens */
+    assert_near(sums.budget.time_s, 4, 1e-12); /* of two steps that left tokens */
+}
+
+/*
+ * The engine compiles for 10 s in its first step with a full budget: a prompt of 20 takes 2 + 10, 2
+ * and 1.5 s in chunks of 8. A step of 7 tokens leaves a token, and without a budget no step is
+ * full.
+ */
+static void test_compiles_once(void **state)
+{
+    (void)state;
+    struct served out;
+    struct roof_scheduler_limits limits = wide();
+    const struct given one = {0, 20, 2};
+    limits.compile_s = 10;
+    (void)run(&out, limits, &one, 1);
+    check(&out.request[0], 0, 3.5, 4.75);
+    limits.budget = 8;
+    assert_near(run(&out, limits, &one, 1).busy_s, 16.75, 1e-12);
+    check(&out.request[0], 0, 15.5, 16.75);
+
+    const struct given three[] = {{0, 7, 1}, {20, 8, 1}, {40, 8, 1}};
+    (void)run(&out, limits, three, 3);
+    check(&out.request[0], 0, 1.875, 1.875);
+    check(&out.request[1], 20, 32, 32);
+    check(&out.request[2], 40, 42, 42);
+
+    /* Only if sequences that decode count, one of them and 7 tokens fill a step. */
+    const struct given two[] = {{0, 7, 3}, {1, 7, 1}};
+    (void)run(&out, limits, two, 2);
+    check(&out.request[0], 0, 1.875, 5.25);
+    limits.budget_has_decode = true;
+    (void)run(&out, limits, two, 2);
+    check(&out.request[0], 0, 1.875, 15.25);
+    check(&out.request[1], 1.875, 14, 14);
+
+    /* In the first of two stages: chunks enter at 0, 11 and 12 s, and leave at 12, 13 and 13.75. */
+    limits.stages = 2;
+    (void)run(&out, limits, &one, 1);
+    check(&out.request[0], 0, 13.75, 15);
 }
 
 /*
@@ -173,7 +212,8 @@ static void test_sequences(void **state)
     const struct roof_scheduler_sums sums = run(&out, limits, two, 2);
     check(&out.request[0], 0, 2, 3.25);
     check(&out.request[1], 3.25, 5.25, 6.5);
-    assert_near(sums.sequences_s, 3.25, 1e-12);
+    assert_near(sums.sequences.time_s, 3.25, 1e-12);
+    assert_near(sums.sequences.waiting_s, 3.25, 1e-12);
     assert_near(sums.waiting_s, 3.25, 1e-12);
 }
 
@@ -221,6 +261,7 @@ static void test_preemption(void **state)
     assert_int_equal(out.request[1].preemptions, 1);
     assert_int_equal(out.request[0].preemptions, 0);
     assert_near(sums.waiting_s, 2.5, 1e-12);
+    assert_near(sums.memory.waiting_s, 2.5, 1e-12);
 }
 
 /* A request waits until the cache has room for its prompt. */
@@ -235,7 +276,8 @@ static void test_cache_keeps_waiting(void **state)
     check(&out.request[0], 0, 4.75, 6);
     check(&out.request[1], 6, 10.75, 10.75);
     assert_int_equal(sums.preemptions, 0);
-    assert_near(sums.memory_s, 6, 1e-12);
+    assert_near(sums.memory.time_s, 6, 1e-12);
+    assert_near(sums.memory.waiting_s, 6, 1e-12);
 }
 
 static void test_fits(void **state)
@@ -273,7 +315,7 @@ static void test_pipeline_of_chunks(void **state)
     assert_int_equal(sums.steps, 4);
     assert_near(sums.busy_s, 5, 1e-12);
     assert_near(sums.running_s, 5, 1e-12);
-    assert_near(sums.budget_s, 2, 1e-12); /* until the last chunk is in */
+    assert_near(sums.budget.time_s, 2, 1e-12); /* until the last chunk is in */
 }
 
 /*
@@ -371,6 +413,35 @@ static void test_interval(void **state)
     limits.ahead = false;
     (void)run(&out, limits, two, 2);
     check(&out.request[1], 5.75, 8, 8);
+}
+
+/* A full engine also looks for requests. Steps begin at 0, 3, 4.5, ... 19.5 and 20.75 s, and those
+ * at 3, 7.5, 12, 16.5 and 20.75 s look. The first request ends at 19.5 s, so the step that begins
+ * then can admit what the one at 16.5 s has seen; an engine that works ahead put that together at
+ * 15 s.
+ */
+static void test_looks_while_full(void **state)
+{
+    (void)state;
+    static const struct {
+        double arrival_s;
+        bool ahead;
+        double scheduled_s;
+    } cases[] = {{8, false, 19.5},
+                 {16.5, false, 19.5},
+                 {17, false, 20.75},
+                 {15, true, 19.5},
+                 {15.5, true, 20.75}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct served out;
+        struct roof_scheduler_limits limits = wide();
+        const struct given three[] = {{0, 8, 12}, {0, 8, 30}, {cases[i].arrival_s, 8, 1}};
+        limits.sequences = 2;
+        limits.interval = 3;
+        limits.ahead = cases[i].ahead;
+        (void)run(&out, limits, three, 3);
+        assert_near(out.request[2].scheduled_s, cases[i].scheduled_s, 1e-12);
+    }
 }
 
 /* A step takes half a second for each token by which its longest context exceeds the mean. */
@@ -667,6 +738,7 @@ int main(void)
         cmocka_unit_test(test_shared_blocks),
         cmocka_unit_test(test_one),
         cmocka_unit_test(test_chunks),
+        cmocka_unit_test(test_compiles_once),
         cmocka_unit_test(test_mixed),
         cmocka_unit_test(test_budget_is_shared),
         cmocka_unit_test(test_sequences),
@@ -686,6 +758,7 @@ int main(void)
         cmocka_unit_test(test_drafts_alone),
         cmocka_unit_test(test_ahead),
         cmocka_unit_test(test_interval),
+        cmocka_unit_test(test_looks_while_full),
         cmocka_unit_test(test_longest),
         cmocka_unit_test(test_random),
     };
