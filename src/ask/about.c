@@ -100,7 +100,7 @@ static void add_scenario(struct roof_about *about, const struct roof_model_predi
     bool known = false;
     put_scenario(next, model, sweep);
     about->formats.failed |= next->text.failed;
-    for (size_t i = 0; i < about->scenarios && !next->text.failed; i++) {
+    for (size_t i = 0; i < about->scenarios && !about->formats.failed; i++) {
         known = known || strcmp(about->scenario[i].text.data, next->text.data) == 0;
     }
     about->scenarios += known ? 0 : 1;

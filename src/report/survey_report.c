@@ -9,8 +9,8 @@
 #include "report/markdown.h"
 #include "report/model_report.h"
 #include "report/report.h"
-#include "report/survey.h"
 #include "report/scenario_report.h"
+#include "report/survey.h"
 
 /* --- the question -------------------------------------------------------------------------- */
 

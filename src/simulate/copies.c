@@ -87,6 +87,12 @@ static int64_t burden_of(const struct roof_copies *c, size_t copy,
                                                    : 0;
 }
 
+/* Returns the copy whose turn is after that of `copy`. */
+static size_t following(const struct roof_copies *c, size_t copy)
+{
+    return copy + 1 < c->count ? copy + 1 : 0;
+}
+
 /* Returns the copy for the next request: the least loaded one; ties go to the next in turn. */
 static size_t route(struct roof_copies *c, const struct roof_arrival *request)
 {
@@ -95,15 +101,15 @@ static size_t route(struct roof_copies *c, const struct roof_arrival *request)
     if (c->steps != NONE) {
         return c->steps;
     }
-    for (size_t i = 0; i < c->count; i++) {
-        const size_t copy = (c->next + i) % c->count;
+    size_t copy = c->next;
+    for (size_t i = 0; i < c->count; i++, copy = following(c, copy)) {
         const int64_t burden = burden_of(c, copy, request);
         if (burden < least) {
             least = burden;
             found = copy;
         }
     }
-    c->next = (found + 1) % c->count;
+    c->next = following(c, found);
     return found;
 }
 
