@@ -207,17 +207,16 @@ enum roof_status roof_checkpoint_note(struct roof_error *note,
 
 const char *roof_hub_name(size_t *length, const char *name)
 {
-    static const char *const schemes[] = {"https://", "http://", ""};
+    static const char *const schemes[] = {"https://", "http://"};
     static const char *const hosts[] = {"huggingface.co/", "hf.co/"};
     *length = name == NULL ? 0 : strlen(name);
     if (name == NULL || strchr(name, ',') != NULL || ends(name, *length, ".gguf")) {
         return name;
     }
-    size_t scheme = 0;
-    while (!begins(name, schemes[scheme])) {
-        scheme++;
+    const char *host = name;
+    for (size_t i = 0; i < COUNT(schemes) && host == name; i++) {
+        host += begins(name, schemes[i]) ? strlen(schemes[i]) : 0;
     }
-    const char *const host = name + strlen(schemes[scheme]);
     for (size_t i = 0; i < COUNT(hosts); i++) {
         if (begins(host, hosts[i])) {
             const char *const own = host + strlen(hosts[i]);
