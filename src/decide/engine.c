@@ -373,6 +373,32 @@ static enum roof_status read_defaults(const struct reader *r, const roof_json_va
     return ROOF_OK;
 }
 
+/* Reads the share of new tokens for which a scheduler keeps room; without it, it keeps none. */
+static enum roof_status read_ratio(struct roof_new_token_ratio *out, const struct reader *r,
+                                   const roof_json_value *row)
+{
+    double steps = 0;
+    double most = 0;
+    double retract = 0;
+    if (row == NULL) {
+        return ROOF_OK;
+    }
+    if (!roof_json_number(&out->first, roof_json_get(row, "first")) ||
+        !roof_json_number(&out->least, roof_json_get(row, "least")) ||
+        !(out->least >= 0 && out->least <= out->first && out->first <= 1)) {
+        return complain(r, row, "new_token_ratio needs first and least, shares up to 1");
+    }
+    TRY(read_number(&steps, r, row, "decay_steps"));
+    TRY(read_number(&most, r, row, "most_tokens"));
+    TRY(read_number(&retract, r, row, "retract_steps"));
+    out->decay_steps = (int64_t)steps;
+    out->most_tokens = (int64_t)most;
+    out->retract_steps = (int64_t)retract;
+    return steps >= 1 && most >= 1
+               ? ROOF_OK
+               : complain(r, row, "new_token_ratio needs decay_steps and most_tokens");
+}
+
 /* Reads the scheduler of an engine; without it the scheduler is unknown. */
 static enum roof_status read_scheduler(const struct reader *r)
 {
@@ -397,6 +423,7 @@ static enum roof_status read_scheduler(const struct reader *r)
                             "and passes_first_token, true or false");
         }
     }
+    TRY(read_ratio(&s->ratio, r, roof_json_get(value, "new_token_ratio")));
     s->known = true;
     s->defaults = r->parts->defaults;
     r->o->engines.passing |= s->passes_first_token ? 1U << r->engine->stack : 0;

@@ -17,6 +17,7 @@
 #include "catalog/precision.h"
 #include "model/scenario.h"
 #include "roofline/workload.h"
+#include "simulate/new_tokens.h"
 
 #define ROOF_ENGINES_MAX 32
 
@@ -135,6 +136,7 @@ struct roof_engine_scheduler {
     bool counts_decode; /**< the budget of a step has the tokens that decode, too */
     bool mixes;         /**< prompts and sequences that decode share steps */
     bool preempts;      /**< it admits more than may fit, and computes again what it put back */
+    struct roof_new_token_ratio ratio; /**< for a share of new tokens, room is kept */
     bool keeps_prefixes;
     bool ahead;              /**< it puts a step together while the one before it runs */
     bool passes_first_token; /**< the first token comes with the cache of a prefill copy; otherwise

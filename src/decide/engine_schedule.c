@@ -24,6 +24,7 @@ void roof_engine_schedule(struct roof_scheduler_limits *limits, const struct roo
     limits->reserves = !engine->scheduler.preempts;
     limits->ahead = engine->scheduler.ahead;
     limits->passes_first_token = engine->scheduler.passes_first_token;
+    limits->ratio = engine->scheduler.ratio;
 }
 
 const struct roof_engine_defaults *roof_engine_defaults(const struct roof_engine *engine,

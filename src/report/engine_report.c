@@ -137,13 +137,22 @@ static void put_scheduler(struct roof_text *out, const struct roof_engine_schedu
         s->mixes ? "prefill and decode share steps" : "prefill has separate steps",
         s->counts_decode ? "the token budget of a step counts all tokens"
                          : "the token budget of a step counts prompt tokens only",
-        s->preempts ? "if the KV cache is full, the last sequence is preempted and computed again"
-                    : "a request starts only when the KV cache has room for all its tokens",
+        s->ratio.most_tokens > 0
+            ? "if the KV cache is full, the sequence with the fewest new tokens is preempted"
+        : s->preempts ? "if the KV cache is full, the last sequence is preempted and computed again"
+                      : "a request starts only when the KV cache has room for all its tokens",
         s->keeps_prefixes ? "prefixes are cached" : "prefixes are not cached",
         s->ahead ? "a step is scheduled while the previous one runs"
                  : "a step is scheduled after the previous one ends",
         s->passes_first_token ? "the first token of a prefill copy comes with its KV cache"
                               : "a decode copy computes the first token of a prefill copy again");
+    if (s->ratio.most_tokens > 0) {
+        roof_text_printf(
+            out,
+            "  room is kept for a share of the new tokens of running sequences: %g, "
+            "down to %g\n  in %" PRId64 " decode steps, of at most %" PRId64 " tokens each\n",
+            s->ratio.first, s->ratio.least, s->ratio.decay_steps, s->ratio.most_tokens);
+    }
     for (size_t i = 0; i < s->count; i++) {
         const struct roof_engine_defaults *const d = &s->defaults[i];
         char memory[ROOF_QUANTITY_SIZE];
@@ -432,6 +441,14 @@ static void json_scheduler(struct roof_text *out, const struct roof_engine_sched
     json_flag(out, "keeps_prefixes", s->keeps_prefixes);
     json_flag(out, "ahead", s->ahead);
     json_flag(out, "passes_first_token", s->passes_first_token);
+    if (s->ratio.most_tokens > 0) {
+        roof_text_printf(out,
+                         "\"new_token_ratio\": {\"first\": %g, \"least\": %g, \"decay_steps\": "
+                         "%" PRId64 ", \"most_tokens\": %" PRId64 ", \"retract_steps\": %" PRId64
+                         "}, ",
+                         s->ratio.first, s->ratio.least, s->ratio.decay_steps, s->ratio.most_tokens,
+                         s->ratio.retract_steps);
+    }
     roof_text_put(out, "\"defaults\": [");
     for (size_t i = 0; i < s->count; i++) {
         const struct roof_engine_defaults *const d = &s->defaults[i];

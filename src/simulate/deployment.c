@@ -287,6 +287,7 @@ void roof_deployments_use(struct roof_simulation_inputs *inputs, struct roof_dep
         roof_deployment_limit(&p->limits, &of->prefill);
         inputs->limits.separates =
             false; /* a first token that is computed again shares steps with decoding */
+        inputs->limits.ratio = (struct roof_new_token_ratio){.most_tokens = 0};
         inputs->limits.part_blocks = 0;
         inputs->limits.prefix_hit = 0;
         inputs->prefills = p;

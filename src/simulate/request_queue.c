@@ -48,6 +48,23 @@ enum roof_status roof_request_queue_put_first(struct roof_request_queue *q,
     return ROOF_OK;
 }
 
+enum roof_status roof_request_queue_put_known(struct roof_request_queue *q,
+                                              const struct roof_served *request, double until_s,
+                                              struct roof_error *error)
+{
+    TRY(roof_request_queue_put_last(q, request, error));
+    for (size_t i = q->count - 1; i > 0; i--) {
+        struct roof_served *const here = &q->request[(q->first + i) & (q->room - 1)];
+        struct roof_served *const before = &q->request[(q->first + i - 1) & (q->room - 1)];
+        if (before->ready_s <= until_s) {
+            break;
+        }
+        *here = *before;
+        *before = *request;
+    }
+    return ROOF_OK;
+}
+
 void roof_request_queue_take(struct roof_served *out, struct roof_request_queue *q)
 {
     *out = q->request[q->first];

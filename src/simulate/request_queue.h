@@ -22,6 +22,10 @@ enum roof_status roof_request_queue_put_last(struct roof_request_queue *queue,
 enum roof_status roof_request_queue_put_first(struct roof_request_queue *queue,
                                               const struct roof_served *request,
                                               struct roof_error *error);
+/* Puts a request behind those that are ready until a time, and before all others. */
+enum roof_status roof_request_queue_put_known(struct roof_request_queue *queue,
+                                              const struct roof_served *request, double until_s,
+                                              struct roof_error *error);
 /* Takes the first request out of a queue that has one. */
 void roof_request_queue_take(struct roof_served *out, struct roof_request_queue *queue);
 

@@ -24,6 +24,7 @@ struct prompts {
     double decode_longest;
     bool preempted;
     bool memory; /* the cache has no room for more */
+    double kept; /* tokens for which room is kept */
 };
 
 static int64_t least(int64_t a, int64_t b)
@@ -75,14 +76,18 @@ static enum roof_status add_chunk(struct roof_scheduler *s, struct group *g, str
         q->group = (size_t)(g - s->group);
         g->complete[g->completes++] = number;
     }
+    p->kept += keeps_room(s) ? roof_estimate_of_prompt(s, q) : 0;
     return s->cache == NULL ? ROOF_OK : name_blocks(s, q, error);
 }
 
-/* Returns the last admitted sequence that a group may preempt: one of its own, or the partly
- * prefilled one. Other groups may have steps under way. */
-static size_t last_of(const struct roof_scheduler *s, const struct group *g)
+/* Returns the sequence that a group preempts: one of its own, or the partly prefilled one. Other
+ * groups may have steps under way. */
+static size_t victim_of(const struct roof_scheduler *s, const struct group *g)
 {
-    size_t number = s->last;
+    if (keeps_room(s) && s->limits.drafts.tokens == 0 && (g->decoding > 1 || s->partial == NONE)) {
+        return roof_estimate_victim(s, g);
+    }
+    size_t number = s->last; /* the last one that was admitted */
     while (number != s->partial && &s->group[s->sequence[number].group] != g) {
         number = s->sequence[number].before;
     }
@@ -116,10 +121,16 @@ static enum roof_status make_room(struct roof_scheduler *s, struct group *g, str
                                   struct roof_error *error)
 {
     int64_t blocks = lacking(s, g);
+    const bool lacks = blocks > s->free;
     while (blocks > s->free) {
         p->preempted = true;
-        TRY(roof_sequence_preempt(s, last_of(s, g), error));
+        TRY(roof_sequence_preempt(s, victim_of(s, g), error));
         blocks = lacking(s, g);
+    }
+    if (lacks && keeps_room(s)) {
+        roof_estimate_correct(s, g);
+    } else {
+        s->decays += g->decoding > 0 ? 1 : 0;
     }
     s->free -= blocks;
     take_room(s, g);
@@ -182,14 +193,18 @@ static double first_comes(const struct roof_scheduler *s)
 }
 
 /* Finds the cached prompt tokens of the first request in the queue, and the tokens of its first
- * chunk; false if the memory is too small for them. */
+ * chunk within a budget; false if the memory is too small for them, or for all of its tokens beside
+ * those for which room is kept. */
 static bool finds_room(int64_t *cached, int64_t *tokens, const struct roof_scheduler *s,
-                       int64_t budget)
+                       int64_t budget, double kept)
 {
     const struct roof_served *const r = &s->queue.request[s->queue.first];
     int64_t used = 0;
     *cached = cached_of(&used, s, r);
     *tokens = least(r->prompt + r->done - *cached, budget);
+    if (keeps_room(s)) {
+        return roof_estimate_has_room(s, r, blocks_of(r->prompt + r->done) - used, kept);
+    }
     return blocks_of(*cached + *tokens) - used <= s->free &&
            (!s->limits.reserves ||
             s->promised + blocks_at_end(&s->limits, r->prompt, r->generate) <= s->blocks);
@@ -200,7 +215,7 @@ static bool whole_fits(const struct roof_scheduler *s)
 {
     int64_t cached = 0;
     int64_t tokens = 0;
-    return s->queue.count == 0 || finds_room(&cached, &tokens, s, INT64_MAX);
+    return s->queue.count == 0 || finds_room(&cached, &tokens, s, INT64_MAX, 0);
 }
 
 /* Admits requests into the step of a group while all limits allow it. */
@@ -211,13 +226,15 @@ static enum roof_status admit_all(struct roof_scheduler *s, struct group *g, str
     int64_t cached = 0;
     int64_t tokens = 0;
     s->yields = s->yields && s->running > 0 && !whole_fits(s);
+    p->kept += keeps_room(s) && s->queue.count > 0 ? roof_estimate_of_running(s, g) : 0;
     while (!p->preempted && !s->yields && s->partial == NONE && s->queue.count > 0 &&
            p->budget > 0 && s->spares > 0 && g->decoding + g->completes < share) {
         if (first_comes(s) > s->seen_s) {
             return ROOF_OK;
         }
-        if (!finds_room(&cached, &tokens, s, p->budget)) {
+        if (g->full || !finds_room(&cached, &tokens, s, p->budget, p->kept)) {
             p->memory = true;
+            g->full = keeps_room(s) && g->decoding > 0;
             return ROOF_OK;
         }
         /* Engines keep the encoded images of a preempted prompt (vllm-project/vllm,
@@ -444,7 +461,8 @@ static bool admits_none(struct prompts *p, const struct roof_scheduler *s)
         return false; /* the next step may know it */
     }
     /* Blocks that a prefix cache evicts change what the first request needs. */
-    p->memory = s->cache == NULL && !finds_room(&cached, &tokens, s, budget);
+    p->memory = keeps_room(s) ? s->group->full
+                              : s->cache == NULL && !finds_room(&cached, &tokens, s, budget, 0);
     return p->memory;
 }
 
@@ -460,6 +478,7 @@ static void end_alike(struct roof_scheduler *s, int64_t round)
 {
     struct group *const g = s->group;
     roof_scheduler_count(s, round - g->round);
+    s->decays += round - g->round;
     g->exit_s = s->clock_s;
     g->round = round;
     g->tokens = 0;
@@ -674,8 +693,9 @@ enum roof_status roof_scheduler_run(struct roof_scheduler *s, double until_s,
             TRY(land(s, error));
             continue;
         }
-        if (s->running == 0) { /* nothing runs before the next arrival */
-            begin = later(begin, first_comes(s));
+        if (s->running == 0 && first_comes(s) > begin) { /* nothing runs before it comes */
+            begin = first_comes(s);
+            roof_estimate_reset(s);
         }
         if (begin >= until_s) {
             s->wakes_s = begin;
@@ -700,7 +720,9 @@ enum roof_status roof_scheduler_run(struct roof_scheduler *s, double until_s,
 
 bool roof_scheduler_fits(const struct roof_scheduler *s, int64_t prompt, int64_t generate)
 {
-    return s->limits.blocks == 0 || blocks_at_end(&s->limits, prompt, generate) <= s->limits.blocks;
+    return s->limits.blocks == 0 ||
+           (blocks_at_end(&s->limits, prompt, generate) <= s->limits.blocks &&
+            (!keeps_room(s) || roof_estimate_ever_fits(&s->limits, prompt, generate)));
 }
 
 enum roof_status roof_scheduler_put(struct roof_scheduler *s, const struct roof_served *request,

@@ -16,6 +16,7 @@
 #include "base/halt.h"
 #include "simulate/arrivals.h"
 #include "simulate/drafts.h"
+#include "simulate/new_tokens.h"
 #include "simulate/prefix_cache.h"
 #include "simulate/served.h"
 #include "simulate/step_table.h"
@@ -37,8 +38,9 @@ struct roof_scheduler_limits {
     bool ahead;              /* a step is scheduled while the previous one runs */
     int64_t interval;        /* steps without prompts before it looks for requests again; 0: one */
     bool reserves;           /* a request is admitted only if all its tokens will fit */
-    int64_t sequences;       /* most running sequences */
-    int64_t blocks;          /* of the KV cache; 0: unlimited */
+    struct roof_new_token_ratio ratio; /* for a share of new tokens, room is kept */
+    int64_t sequences;                 /* most running sequences */
+    int64_t blocks;                    /* of the KV cache; 0: unlimited */
     struct roof_drafts drafts;
     double prefix_hit;   /* fraction of a prompt that needs no prefill */
     int64_t part_blocks; /* prefix cache: blocks per id of a prompt; 0: no prefix cache */

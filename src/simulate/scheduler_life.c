@@ -52,6 +52,10 @@ enum roof_status roof_scheduler_open(struct roof_scheduler **out,
     s->on_served = on_served;
     s->context = context;
     s->last = s->partial = NONE;
+    if (limits->blocks == 0) {
+        s->limits.ratio.most_tokens = 0; /* there is room for all */
+    }
+    roof_estimate_reset(s);
     s->stages = limits->stages > 1 ? (size_t)limits->stages : 1;
     s->blocks = s->free = limits->blocks > 0 ? limits->blocks : INT64_MAX / 2;
     enum roof_status status = allocate(s, error);

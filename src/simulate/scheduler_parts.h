@@ -38,9 +38,11 @@ struct group {
     int64_t boundary[ROOF_BLOCK_TOKENS]; /* number of sequences that need a block in round r, by r
                                             mod 16 */
     bool rests;                          /* its sequences do not decode in the current step */
-    bool flies;                          /* its step is under way until exit_s */
-    double exit_s;                       /* remains set after the step has ended */
-    int64_t tokens;                      /* prompt tokens in that step */
+    bool full;      /* a request had no room beside these sequences: no other is tried before one of
+                       them has left */
+    bool flies;     /* its step is under way until exit_s */
+    double exit_s;  /* remains set after the step has ended */
+    int64_t tokens; /* prompt tokens in that step */
 };
 
 /* The state of the engine between two steps. */
@@ -88,6 +90,8 @@ struct roof_scheduler {
     int64_t
         waiting_tokens; /* prompt tokens that waiting requests have to prefill, as far as known */
     int64_t promised;   /* blocks of the running sequences at their full length */
+    double share;       /* of new tokens for which room is kept, when it was last set */
+    int64_t decays;     /* decode steps since then */
     struct roof_prefix_cache *cache; /* NULL: no prefix cache */
     uint64_t admissions;
 };
@@ -128,6 +132,14 @@ static inline int64_t blocks_lacking(const struct roof_scheduler *s, const struc
     return blocks_of(q->prefilled + q->made + 1 + s->limits.drafts.tokens) - q->room;
 }
 
+/* Returns the tokens of a sequence that the cache holds. */
+static inline int64_t tokens_held(const struct roof_scheduler *s, const struct sequence *q)
+{
+    return q->heap == NONE               ? q->prefilled
+           : s->limits.drafts.tokens > 0 ? q->prefilled + q->made
+                                         : q->prefilled + s->group[q->group].round - q->begun;
+}
+
 /* Returns the longest context of the decoding sequences of a group in its next step, if steps wait
  * for it; otherwise 0. */
 double roof_sequences_longest(const struct roof_scheduler *s, const struct group *g);
@@ -141,12 +153,37 @@ void roof_scheduler_count(struct roof_scheduler *s, int64_t steps);
 /* Returns the number of steps without prompts before the one that looks for requests. */
 int64_t roof_scheduler_blind(const struct roof_scheduler *s);
 
+/* Tells whether the engine keeps room for new tokens. */
+static inline bool keeps_room(const struct roof_scheduler *s)
+{
+    return s->limits.ratio.most_tokens > 0;
+}
+
+/* Sets the share of new tokens as in an engine that was idle. */
+void roof_estimate_reset(struct roof_scheduler *s);
+/* Returns the tokens for which room is kept: for the decoding sequences of a group, and for a
+ * sequence that a step has prefilled, in part or whole. */
+double roof_estimate_of_running(const struct roof_scheduler *s, const struct group *g);
+double roof_estimate_of_prompt(const struct roof_scheduler *s, const struct sequence *q);
+/* Tells whether the cache has room for a request whose prompt takes some free blocks, beside the
+ * tokens for which room is kept. */
+bool roof_estimate_has_room(const struct roof_scheduler *s, const struct roof_served *r,
+                            int64_t blocks, double kept);
+/* Tells whether an empty cache has room for a request, however often it is put back. */
+bool roof_estimate_ever_fits(const struct roof_scheduler_limits *limits, int64_t prompt,
+                             int64_t generate);
+/* Returns which of the decoding sequences of a group is put back first. */
+size_t roof_estimate_victim(const struct roof_scheduler *s, const struct group *g);
+/* Sets the share of new tokens after sequences of a group were put back. */
+void roof_estimate_correct(struct roof_scheduler *s, const struct group *g);
+
 /* Moves the first request in the queue to the running sequences. */
 size_t roof_sequence_admit(struct roof_scheduler *s, int64_t cached);
 /* Makes a sequence decode from the next step of its group on. */
 void roof_sequence_decode(struct roof_scheduler *s, size_t number);
-/* Preempts a sequence: it returns to the front of the queue and is computed again, together with
- * its generated tokens. */
+/* Preempts a sequence: it returns to the queue and is computed again, together with its generated
+ * tokens. Its place is the first one; if room is kept for new tokens and it decoded, it is the last
+ * one of the requests that the engine knows. */
 enum roof_status roof_sequence_preempt(struct roof_scheduler *s, size_t number,
                                        struct roof_error *error);
 enum roof_status roof_sequence_finish(struct roof_scheduler *s, size_t number,

@@ -54,14 +54,6 @@ static void remove_from_heap(struct roof_scheduler *s, struct group *g, size_t s
 
 /* --- the cache ----------------------------------------------------------------------------- */
 
-/* Returns the tokens of a sequence that the cache holds. */
-static int64_t held(const struct roof_scheduler *s, const struct sequence *q)
-{
-    return q->heap == NONE               ? q->prefilled
-           : s->limits.drafts.tokens > 0 ? q->prefilled + q->made
-                                         : q->prefilled + s->group[q->group].round - q->begun;
-}
-
 /* Returns the rounds, modulo the tokens of a block, in which a decoding sequence starts a block. */
 static size_t boundary_of(const struct sequence *q)
 {
@@ -97,7 +89,7 @@ double roof_sequences_longest(const struct roof_scheduler *s, const struct group
         return (double)(g->ahead + g->round + 1);
     }
     for (size_t i = 0; i < g->decoding; i++) {
-        const int64_t tokens = held(s, &s->sequence[g->heap[i]]);
+        const int64_t tokens = tokens_held(s, &s->sequence[g->heap[i]]);
         longest = tokens > longest ? tokens : longest;
     }
     return (double)(longest + 1);
@@ -114,7 +106,7 @@ void roof_sequences_settle(struct roof_scheduler *s)
 static void release(struct roof_scheduler *s, size_t number)
 {
     struct sequence *const q = &s->sequence[number];
-    const int64_t tokens = held(s, q);
+    const int64_t tokens = tokens_held(s, q);
     s->free += (q->room > 0 ? q->room : blocks_of(tokens)) - q->named;
     s->promised -= blocks_at_end(&s->limits, q->request.prompt, q->request.generate);
     if (q->named > 0) {
@@ -128,6 +120,9 @@ static void release(struct roof_scheduler *s, size_t number)
         if (s->waits && ahead_of(q) == g->ahead) {
             find_ahead(s, g);
         }
+    }
+    if (q->group != NONE) {
+        s->group[q->group].full = false;
     }
     if (q->before != NONE) {
         s->sequence[q->before].after = q->after;
@@ -145,7 +140,8 @@ enum roof_status roof_sequence_preempt(struct roof_scheduler *s, size_t number,
                                        struct roof_error *error)
 {
     struct sequence *const q = &s->sequence[number];
-    q->request.done += held(s, q) - q->prefilled;
+    const bool last = keeps_room(s) && q->heap != NONE;
+    q->request.done += tokens_held(s, q) - q->prefilled;
     q->request.preemptions++;
     q->request.has_cache = false;
     s->sums.preemptions++;
@@ -154,7 +150,8 @@ enum roof_status roof_sequence_preempt(struct roof_scheduler *s, size_t number,
     roof_sequences_settle(s);
     s->waiting_blocks += blocks_of(request.prompt);
     s->waiting_tokens += waiting_tokens_of(s, &request);
-    return roof_request_queue_put_first(&s->queue, &request, error);
+    return last ? roof_request_queue_put_known(&s->queue, &request, s->seen_s, error)
+                : roof_request_queue_put_first(&s->queue, &request, error);
 }
 
 enum roof_status roof_sequence_finish(struct roof_scheduler *s, size_t number,

@@ -28,6 +28,8 @@ WAITING = "rtx-pro-6000"
 FIGURES = {"sm_count": 30, "memory_capacity_bytes": 80 * 2**30, "bandwidth_gb_s": 1500,
            "boost_clock_mhz": 2000}
 LAYERS, KV_HEADS, HEAD_DIM, ELEMENT = 32, 8, 128, 2
+# The share of new tokens for which SGLang keeps room.
+RATIO = {"first": 0.7, "least": 0.7 * 0.14, "decay_steps": 600, "most_tokens": 4096, "retract_steps": 20}
 
 
 def nearest(x):
@@ -225,6 +227,11 @@ def blocks(tokens):
     return -(-tokens // BLOCK)
 
 
+def counted(tokens):
+    """New tokens of a request that count."""
+    return min(tokens, RATIO["most_tokens"])
+
+
 class Request:
     """A request, and what was done for it."""
 
@@ -278,6 +285,9 @@ class Engine:
         self.idle = []  # names of blocks that no request uses, the oldest one first
         self.alone = case["engine"] == "sglang" and not decodes  # prompts have separate steps
         self.yields = False  # the first request waits until all of its prompt fits
+        self.keeps = self.alone  # room for new tokens
+        self.share, self.since = RATIO["first"], 0  # since so many decode steps
+        self.full = set()  # groups in which a request had no room
 
     def in_use(self):
         """Blocks of requests that run; one with a name counts once."""
@@ -316,9 +326,29 @@ class Engine:
             sum(r.needed - r.stored for r in self.running if r.group is None) + \
             sum(tokens for at, tokens in self.prompts if at > request.arrival)
 
+    def share_now(self):
+        """The share of new tokens for which room is kept."""
+        fall = (RATIO["first"] - RATIO["least"]) / RATIO["decay_steps"]
+        return max(RATIO["least"], self.share - self.since * fall) if self.since else self.share
+
+    def has_room(self, request, used):
+        """Tells whether a request has room beside the new tokens of others."""
+        left = BLOCK * self.free() - self.kept
+        return BLOCK * (blocks(request.needed) - used) + \
+            counted(request.generate - request.done) + BLOCK < left
+
+    def victim(self, group):
+        """The sequence that decodes and has generated fewest tokens."""
+        own = [r for r in self.running if r.group == group]
+        if len(own) == 1 and any(r.group is None for r in self.running):
+            return [r for r in self.running if r.group is None]
+        least = min((r.done, -r.prompt) for r in own)
+        return [r for r in own if (r.done, -r.prompt) == least]
+
     def remove(self, request):
         """Ends the part of a request in the cache."""
         self.running.remove(request)
+        self.full.discard(request.group)
         used = {name for r in self.running for name in r.names[:r.named]}
         self.idle += [name for name in reversed(request.names[:request.named]) if name not in used]
         request.named = 0
@@ -332,12 +362,15 @@ class Engine:
         self.remove(victim)
         victim.preemptions += 1
         victim.has_cache = False
-        self.waiting.insert(0, victim)
+        place = 0
+        if self.keeps and victim.group is not None:
+            place = sum(r.ready <= self.known_at for r in self.waiting)
+        self.waiting.insert(place, victim)
 
     def begin(self, group):
         """Tries to begin a step of a group."""
         self.context, self.tokens, self.seen, self.complete = 0, 0, 0, []
-        self.longest = 0
+        self.longest = self.kept = 0
         self.decoding, self.preempted = [], False
         self.budget = self.case["chunk"] or math.inf
         self.look()
@@ -385,9 +418,14 @@ class Engine:
         own = [r for r in self.running if r.group == group]
         while sum(blocks(r.stored + 1 + drafts) - r.held()
                   for r in own if r in self.running) > self.free():
-            self.preempt(candidates)
+            self.preempt(self.victim(group) if self.keeps and drafts == 0 else candidates)
             self.preempted = True
         self.decoding = [r for r in self.running if r.group == group]
+        self.since += bool(self.decoding)
+        if self.preempted:
+            made = sum(r.done + RATIO["retract_steps"] for r in self.decoding)
+            self.share = min(1, made / (sum(r.generate for r in self.decoding) + 1))
+            self.since = 0
         self.context += sum(r.stored + 1 for r in self.decoding)
         self.longest = max([self.longest] + [r.stored + 1 for r in self.decoding])
         for r in self.decoding:
@@ -410,7 +448,9 @@ class Engine:
         r.named = min(r.stored // BLOCK, len(r.names))
         self.idle = [name for name in self.idle if name not in r.names[:r.named]]
         self.evict()
+        self.kept += BLOCK
         if r.stored == r.needed:
+            self.kept += counted(r.generate)
             r.group = group
             self.complete.append(r)
 
@@ -433,6 +473,10 @@ class Engine:
         first.begin()
         known = [] if first.has_cache else self.known(first)
         used = len([name for name in known if name not in self.idle])
+        if self.keeps:
+            kept, self.kept = self.kept, 0
+            room, self.kept = self.has_room(first, used), kept
+            return not room
         return blocks(first.needed) - used > self.free()
 
     def admit(self, group):
@@ -443,6 +487,8 @@ class Engine:
         arrived = sum(r.arrival <= self.now for r in self.waiting)
         there = min(len(self.running) + arrived, self.case["max_num_seqs"])
         mine = sum(r.group == group for r in self.running)
+        decoding = [r for r in self.running if r.group == group and r not in self.complete]
+        self.kept += self.share_now() * sum(counted(r.generate - r.done) for r in decoding)
         while not self.preempted and self.waiting and self.waiting[0].ready <= self.known_at and \
                 self.budget > 0 and len(self.running) < self.case["max_num_seqs"] and \
                 all(r.group is not None for r in self.running) and \
@@ -452,8 +498,12 @@ class Engine:
             known = [] if first.has_cache else self.known(first)
             cached = first.needed - 1 if first.has_cache else first.hit or len(known) * BLOCK
             count = min(first.needed - cached, self.budget)
-            if blocks(cached + count) - len([name for name in known if name not in self.idle]) > \
-                    self.free():
+            used = len([name for name in known if name not in self.idle])
+            if self.keeps:
+                if group in self.full or not self.has_room(first, used):
+                    self.full.update([group] if decoding else [])
+                    break
+            elif blocks(cached + count) - used > self.free():
                 break
             if self.case["engine"] == "trtllm" and self.capacity < sum(
                     blocks(r.most(self.case["drafts"])) for r in self.running + [first]):
@@ -488,8 +538,9 @@ class Engine:
             if flying and (len(flying) == self.stages or min(flying)[0] <= soonest):
                 self.end(min(flying)[1])
                 continue
-            if not self.running:
-                soonest = max(self.now, self.waiting[0].ready)
+            if not self.running and self.waiting[0].ready > soonest:
+                soonest = self.waiting[0].ready
+                self.share, self.since = RATIO["first"], 0
             if soonest >= until:
                 return
             self.now = soonest
@@ -525,7 +576,27 @@ def draw_splits(random):
     return one(), one()
 
 
+def steady(case, random):
+    """An engine that keeps room for new tokens has decoded for a long time when the others come, so
+    that it keeps little, and puts some of them back."""
+    first, *others = case["requests"]
+    later = random.uniform(3, 4)
+    long = (first[0], first[1], random.randint(900, 1200), first[3])
+    others = [(round(time + later, 9), prompt, 4 * generate, ids)
+              for time, prompt, generate, ids in others]
+    return dict(case, engine="sglang", requests=[long] + others, dp=1, prefills=0, link=None,
+                pp=random.choice([1, 1, 2]), router="round-robin", max_num_seqs=12, scale=1,
+                room=random.choice([84, 88, 94]), split=Split(), prefill_split=Split(),
+                host=(0, 0), step=0, drafts=0, drafter=False)
+
+
 def draw(random):
+    """Most cases are short."""
+    case = draw_short(random)
+    return steady(case, random) if random.randrange(8) == 0 and not case["waits"] else case
+
+
+def draw_short(random):
     """A case: few requests, close together, and an engine with little of everything. Most have
     a prefix cache, and prompts that begin alike; others a part of each prompt that is cached."""
     time, requests = 0.0, []
@@ -761,6 +832,10 @@ def check(program, plain, folder, case, steps):
         r.hit = min(math.floor(case["hit"] * r.prompt), r.prompt - 1)
     kept = [r for r in requests if blocks(r.most(case["drafts"])) <= capacities[0] and
             blocks(r.prompt) <= capacities[1]]
+    if case["engine"] == "sglang":
+        prefills = case["prefills"] > 0
+        kept = [r for r in kept if r.prompt + (1 if prefills else r.generate) + 2 * BLOCK - 1 <
+                BLOCK * capacities[prefills]]
     mean = math.ceil(sum(r.prompt for r in requests) / len(requests) - 1e-9)
     mean -= min(math.floor(case["hit"] * mean), mean - 1)
     chunk = case["chunk"] or mean

@@ -730,6 +730,112 @@ static void test_drafts_alone(void **state)
     assert_near(steps, sums.decodes, 1e-9);
 }
 
+/* Prompts have steps alone, and room is kept for half of the new tokens of running sequences. */
+static struct roof_scheduler_limits keeps_room(int64_t blocks)
+{
+    struct roof_scheduler_limits limits = wide();
+    limits.blocks = blocks;
+    limits.separates = true;
+    limits.ratio = (struct roof_new_token_ratio){
+        .first = 0.5, .least = 0.5, .decay_steps = 1, .most_tokens = 4096, .retract_steps = 20};
+    return limits;
+}
+
+/* At 5.5 s the first request has 3 of its 17 tokens and 2 of 6 blocks. The second one needs 48 + 10
+ * + 16 tokens, which are more than 64 - 0.5 x 14. So it waits, and with it the third one, for which
+ * there is room: no request is tried before the sequence has ended. At 23 s the second one keeps 10
+ * + 16 tokens in its own step, and 0.5 x 9 after it. */
+static void test_room_for_new_tokens(void **state)
+{
+    (void)state;
+    struct served out;
+    const struct given all[] = {{0, 16, 17}, {5, 40, 10}, {5, 1, 2}};
+    (void)run(&out, keeps_room(6), all, 3);
+    check(&out.request[0], 0, 3, 23);
+    assert_near(out.request[1].scheduled_s, 23, 1e-12);
+    assert_near(out.request[1].first_s, 29, 1e-12);
+    assert_near(out.request[2].scheduled_s, 29, 1e-12);
+    assert_near(out.request[2].first_s, 30.125, 1e-12);
+}
+
+/* Few new tokens of a request count: 48 + 3 + 16 tokens have room beside 0.5 x 3 of 80. */
+static void test_most_new_tokens(void **state)
+{
+    (void)state;
+    struct served out;
+    const struct given all[] = {{0, 16, 40}, {1, 40, 10}};
+    struct roof_scheduler_limits limits = keeps_room(6);
+    limits.ratio.most_tokens = 3;
+    (void)run(&out, limits, all, 2);
+    assert_near(out.request[1].scheduled_s, 3, 1e-12);
+    limits.ratio.most_tokens = 30; /* 48 + 10 + 16, beside 0.5 x 30 */
+    (void)run(&out, limits, all, 2);
+    assert_near(out.request[1].scheduled_s, out.request[0].last_s, 1e-12);
+}
+
+/* The share falls from 1 by a quarter with each decode step. At 3 s it is 1, and 80 - 39 tokens are
+ * too few for 16 + 9 + 16; at 5.5 s it is a half, and 64 - 18.5 are enough for 16 + 13 + 16. An
+ * engine that was idle begins with 1 again. */
+static void test_share_falls(void **state)
+{
+    (void)state;
+    static const struct {
+        struct given given[4];
+        double scheduled_s;
+    } cases[] = {{{{0, 16, 40}, {0.5, 1, 8}}, 3},
+                 {{{0, 16, 40}, {0.5, 1, 9}}, 51.75},
+                 {{{0, 16, 40}, {4.5, 1, 13}}, 5.5},
+                 {{{0, 16, 40}, {4.5, 1, 14}}, 51.75},
+                 {{{0, 16, 40}, {0.5, 1, 8}, {100, 16, 40}, {100.5, 1, 9}}, 151.75}};
+    struct roof_scheduler_limits limits = keeps_room(6);
+    limits.ratio.first = 1;
+    limits.ratio.least = 0;
+    limits.ratio.decay_steps = 4;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct served out;
+        const size_t count = cases[i].given[2].prompt > 0 ? 4 : 2;
+        (void)run(&out, limits, cases[i].given, count);
+        assert_near(out.request[count - 1].scheduled_s, cases[i].scheduled_s, 1e-12);
+    }
+}
+
+/* At 10.625 s the third sequence needs a sixth block. All three have 2 tokens, so one of the two
+ * longer prompts is put back, the later one, and joins the queue behind the fourth request. The
+ * share is then 4 / 31, or 1 if it looks 20 steps ahead: at 33.125 s the sequence, which needs 32 +
+ * 13 + 16 tokens, has room beside 14 x 4 / 31 of 64, but not beside 14. */
+static void test_fewest_tokens_go_first(void **state)
+{
+    (void)state;
+    const struct given all[] = {{0, 16, 15}, {0, 16, 15}, {3.5, 15, 15}, {9, 16, 15}};
+    for (int ahead = 0; ahead < 2; ahead++) {
+        struct served out;
+        struct roof_scheduler_limits limits = keeps_room(5);
+        limits.ratio.first = limits.ratio.least = 0;
+        limits.ratio.retract_steps = 20 * ahead;
+        assert_int_equal(run(&out, limits, all, 4).preemptions, 1);
+        assert_int_equal(out.request[1].preemptions, 1);
+        check(&out.request[0], 0, 3, 30.125);
+        check(&out.request[1], 3, 6, ahead == 0 ? 54.375 : 68.875);
+        check(&out.request[2], 6, 8.875, 30.125);
+        check(&out.request[3], 30.125, 33.125, ahead == 0 ? 56.875 : 50.625);
+    }
+}
+
+/* 20 + 40 tokens, 15 to round blocks up and 16 to spare are fewer than 96. */
+static void test_fits_beside_nothing(void **state)
+{
+    (void)state;
+    struct roof_step_table *table = NULL;
+    struct roof_scheduler *s = NULL;
+    struct roof_scheduler_limits limits = keeps_room(6);
+    assert_int_equal(roof_step_table_open(&table, plane, NULL, NULL), ROOF_OK);
+    assert_int_equal(roof_scheduler_open(&s, &limits, table, keep, NULL, NULL), ROOF_OK);
+    assert_true(roof_scheduler_fits(s, 24, 40));
+    assert_false(roof_scheduler_fits(s, 25, 40));
+    roof_scheduler_free(s);
+    roof_step_table_free(table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -756,6 +862,11 @@ int main(void)
         cmocka_unit_test(test_drafts_in_cache),
         cmocka_unit_test(test_drafts_that_fit),
         cmocka_unit_test(test_drafts_alone),
+        cmocka_unit_test(test_room_for_new_tokens),
+        cmocka_unit_test(test_most_new_tokens),
+        cmocka_unit_test(test_share_falls),
+        cmocka_unit_test(test_fewest_tokens_go_first),
+        cmocka_unit_test(test_fits_beside_nothing),
         cmocka_unit_test(test_ahead),
         cmocka_unit_test(test_interval),
         cmocka_unit_test(test_looks_while_full),
