@@ -76,68 +76,8 @@ static enum roof_status add_chunk(struct roof_scheduler *s, struct group *g, str
         q->group = (size_t)(g - s->group);
         g->complete[g->completes++] = number;
     }
-    p->kept += keeps_room(s) ? roof_estimate_of_prompt(s, q) : 0;
+    p->kept += keeps_room(s) ? roof_room_of_prompt(s, q) : 0;
     return s->cache == NULL ? ROOF_OK : name_blocks(s, q, error);
-}
-
-/* Returns the sequence that a group preempts: one of its own, or the partly prefilled one. Other
- * groups may have steps under way. */
-static size_t victim_of(const struct roof_scheduler *s, const struct group *g)
-{
-    if (keeps_room(s) && s->limits.drafts.tokens == 0 && (g->decoding > 1 || s->partial == NONE)) {
-        return roof_estimate_victim(s, g);
-    }
-    size_t number = s->last; /* the last one that was admitted */
-    while (number != s->partial && &s->group[s->sequence[number].group] != g) {
-        number = s->sequence[number].before;
-    }
-    return number;
-}
-
-/* Returns the additional blocks that the decoding sequences of a group need for the next step. */
-static int64_t lacking(const struct roof_scheduler *s, const struct group *g)
-{
-    int64_t blocks = 0;
-    if (s->limits.drafts.tokens == 0) {
-        return g->boundary[g->round & (ROOF_BLOCK_TOKENS - 1)];
-    }
-    for (size_t i = 0; i < g->decoding; i++) {
-        blocks += blocks_lacking(s, &s->sequence[g->heap[i]]);
-    }
-    return blocks;
-}
-
-/* Gives the decoding sequences of a group their blocks for the next step. */
-static void take_room(struct roof_scheduler *s, const struct group *g)
-{
-    for (size_t i = 0; i < g->decoding && s->limits.drafts.tokens > 0; i++) {
-        struct sequence *const q = &s->sequence[g->heap[i]];
-        q->room += blocks_lacking(s, q);
-    }
-}
-
-/* Frees enough blocks for the next tokens of the decoding sequences of a group. */
-static enum roof_status make_room(struct roof_scheduler *s, struct group *g, struct prompts *p,
-                                  struct roof_error *error)
-{
-    int64_t blocks = lacking(s, g);
-    const bool lacks = blocks > s->free;
-    while (blocks > s->free) {
-        p->preempted = true;
-        TRY(roof_sequence_preempt(s, victim_of(s, g), error));
-        blocks = lacking(s, g);
-    }
-    if (lacks && keeps_room(s)) {
-        roof_estimate_correct(s, g);
-    } else {
-        s->decays += g->decoding > 0 ? 1 : 0;
-    }
-    s->free -= blocks;
-    take_room(s, g);
-    if (s->cache != NULL) {
-        roof_prefix_cache_evict(s->cache, s->free);
-    }
-    return ROOF_OK;
 }
 
 /* Continues the partly prefilled prompt. Its last chunk may still be under way, because engines
@@ -203,7 +143,7 @@ static bool finds_room(int64_t *cached, int64_t *tokens, const struct roof_sched
     *cached = cached_of(&used, s, r);
     *tokens = least(r->prompt + r->done - *cached, budget);
     if (keeps_room(s)) {
-        return roof_estimate_has_room(s, r, blocks_of(r->prompt + r->done) - used, kept);
+        return roof_room_fits(s, r, blocks_of(r->prompt + r->done) - used, kept);
     }
     return blocks_of(*cached + *tokens) - used <= s->free &&
            (!s->limits.reserves ||
@@ -226,7 +166,7 @@ static enum roof_status admit_all(struct roof_scheduler *s, struct group *g, str
     int64_t cached = 0;
     int64_t tokens = 0;
     s->yields = s->yields && s->running > 0 && !whole_fits(s);
-    p->kept += keeps_room(s) && s->queue.count > 0 ? roof_estimate_of_running(s, g) : 0;
+    p->kept += keeps_room(s) && s->queue.count > 0 ? roof_room_of_running(s, g) : 0;
     while (!p->preempted && !s->yields && s->partial == NONE && s->queue.count > 0 &&
            p->budget > 0 && s->spares > 0 && g->decoding + g->completes < share) {
         if (first_comes(s) > s->seen_s) {
@@ -401,7 +341,7 @@ static enum roof_status decode(struct roof_step_load *out, struct roof_scheduler
         return ROOF_OK;
     }
     if (s->limits.blocks > 0) {
-        TRY(make_room(s, g, p, error));
+        TRY(roof_room_make(&p->preempted, s, g, error));
     }
     const int64_t tokens = (int64_t)g->decoding * (1 + s->limits.drafts.tokens);
     p->budget -= s->limits.budget_has_decode ? tokens : 0;
@@ -695,7 +635,7 @@ enum roof_status roof_scheduler_run(struct roof_scheduler *s, double until_s,
         }
         if (s->running == 0 && first_comes(s) > begin) { /* nothing runs before it comes */
             begin = first_comes(s);
-            roof_estimate_reset(s);
+            roof_room_reset(s);
         }
         if (begin >= until_s) {
             s->wakes_s = begin;
@@ -722,7 +662,7 @@ bool roof_scheduler_fits(const struct roof_scheduler *s, int64_t prompt, int64_t
 {
     return s->limits.blocks == 0 ||
            (blocks_at_end(&s->limits, prompt, generate) <= s->limits.blocks &&
-            (!keeps_room(s) || roof_estimate_ever_fits(&s->limits, prompt, generate)));
+            (!keeps_room(s) || roof_room_ever_fits(&s->limits, prompt, generate)));
 }
 
 enum roof_status roof_scheduler_put(struct roof_scheduler *s, const struct roof_served *request,

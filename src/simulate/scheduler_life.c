@@ -55,7 +55,6 @@ enum roof_status roof_scheduler_open(struct roof_scheduler **out,
     if (limits->blocks == 0) {
         s->limits.ratio.most_tokens = 0; /* there is room for all */
     }
-    roof_estimate_reset(s);
     s->stages = limits->stages > 1 ? (size_t)limits->stages : 1;
     s->blocks = s->free = limits->blocks > 0 ? limits->blocks : INT64_MAX / 2;
     enum roof_status status = allocate(s, error);
@@ -66,6 +65,7 @@ enum roof_status roof_scheduler_open(struct roof_scheduler **out,
         roof_scheduler_free(s);
         return status;
     }
+    roof_room_reset(s);
     *out = s;
     return ROOF_OK;
 }

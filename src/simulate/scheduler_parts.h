@@ -160,22 +160,22 @@ static inline bool keeps_room(const struct roof_scheduler *s)
 }
 
 /* Sets the share of new tokens as in an engine that was idle. */
-void roof_estimate_reset(struct roof_scheduler *s);
+void roof_room_reset(struct roof_scheduler *s);
 /* Returns the tokens for which room is kept: for the decoding sequences of a group, and for a
  * sequence that a step has prefilled, in part or whole. */
-double roof_estimate_of_running(const struct roof_scheduler *s, const struct group *g);
-double roof_estimate_of_prompt(const struct roof_scheduler *s, const struct sequence *q);
+double roof_room_of_running(const struct roof_scheduler *s, const struct group *g);
+double roof_room_of_prompt(const struct roof_scheduler *s, const struct sequence *q);
 /* Tells whether the cache has room for a request whose prompt takes some free blocks, beside the
  * tokens for which room is kept. */
-bool roof_estimate_has_room(const struct roof_scheduler *s, const struct roof_served *r,
-                            int64_t blocks, double kept);
+bool roof_room_fits(const struct roof_scheduler *s, const struct roof_served *r, int64_t blocks,
+                    double kept);
 /* Tells whether an empty cache has room for a request, however often it is put back. */
-bool roof_estimate_ever_fits(const struct roof_scheduler_limits *limits, int64_t prompt,
-                             int64_t generate);
-/* Returns which of the decoding sequences of a group is put back first. */
-size_t roof_estimate_victim(const struct roof_scheduler *s, const struct group *g);
-/* Sets the share of new tokens after sequences of a group were put back. */
-void roof_estimate_correct(struct roof_scheduler *s, const struct group *g);
+bool roof_room_ever_fits(const struct roof_scheduler_limits *limits, int64_t prompt,
+                         int64_t generate);
+/* Gives the decoding sequences of a group their blocks for the next step. Preempts sequences until
+ * there are enough; *preempted then becomes true. */
+enum roof_status roof_room_make(bool *preempted, struct roof_scheduler *s, struct group *g,
+                                struct roof_error *error);
 
 /* Moves the first request in the queue to the running sequences. */
 size_t roof_sequence_admit(struct roof_scheduler *s, int64_t cached);
