@@ -191,6 +191,15 @@ static void put_headroom(struct roof_text *out, const struct roof_rate_plan *way
     }
 }
 
+/* Writes the devices and formats of a deployment. */
+static void put_way(struct roof_text *out, const struct roof_rate_plan *way,
+                    const struct roof_plan_row *row, const struct roof_plan_problem *problem,
+                    const char *separator)
+{
+    roof_plan_describe_place(out, &way->plan, problem);
+    roof_text_printf(out, "%s%s, KV cache %s", separator, row->formats, roof_format(row->kv)->name);
+}
+
 static void put_best(struct roof_text *out, const struct roof_rate_answer *a)
 {
     const struct roof_rate_plan *const way = &a->found->way[0];
@@ -201,9 +210,8 @@ static void put_best(struct roof_text *out, const struct roof_rate_answer *a)
     char number[ROOF_QUANTITY_SIZE];
     roof_plan_name(&row, &way->plan, 1, problem);
     roof_text_put(out, "Use ");
-    roof_plan_describe_place(out, &way->plan, problem);
-    roof_text_printf(out, ",\n    %s, KV cache %s\n", row.formats, roof_format(row.kv)->name);
-    roof_text_printf(out, "  engines:     %s%s\n",
+    put_way(out, way, &row, problem, ",\n    ");
+    roof_text_printf(out, "\n  engines:     %s%s\n",
                      *row.engines == '\0' ? ROOF_PLAN_NO_ENGINE : row.engines,
                      way->plan.basis == ROOF_PLAN_BOUND ? "; steps take their lower bounds" : "");
     roof_plan_put_assumed(out, problem);
@@ -739,10 +747,23 @@ void roof_rate_report_json(struct roof_text *out, const struct roof_rate_answer 
 void roof_rate_report_markdown(struct roof_text *out, const struct roof_rate_answer *answer,
                                size_t top)
 {
+    const struct roof_plan_problem *const problem = &answer->problem->answer->problem;
     struct roof_text report = ROOF_TEXT_INIT;
+    struct roof_text best = ROOF_TEXT_INIT;
+    struct roof_plan_row row;
     roof_text_put(out, "# Ways to serve ");
-    roof_text_markdown(out, answer->problem->answer->problem.model->id);
+    roof_text_markdown(out, problem->model->id);
     roof_text_put(out, "\n\n");
+    if (answer->found->count > 0) {
+        const struct roof_rate_plan *const way = &answer->found->way[0];
+        roof_plan_name(&row, &way->plan, 1, problem);
+        put_way(&best, way, &row, problem, ", ");
+        roof_text_put(out, "**Use ");
+        roof_text_markdown(out, best.failed ? "" : best.data);
+        roof_text_put(out, ".**\n\n");
+    }
+    out->failed |= best.failed;
+    roof_text_free(&best);
     put_table(out, ROOF_OUTPUT_MARKDOWN, answer, top);
     roof_rate_report_text(&report, answer, top);
     roof_markdown_put_report(out, "The whole report: the best way to serve and its simulated times",
