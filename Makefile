@@ -312,10 +312,11 @@ $(PAGE)/src/%.o: src/%.c $(PAGE)/command $(PAGE)/include/cjson/cJSON.h
 $(PAGE)/cJSON.o: $(CJSON_SOURCE)/cJSON.c $(PAGE)/command
 	$(filter-out -W%,$(COMPILE_PAGE)) -c -o $@ $<
 
-# The data without what only people read in it: blanks.
+# The data without blanks, and without the sources and notes of engines, which the page does not list.
 $(PAGE)/data_files.c: src/catalog/embed.sh $(PAGE_DATA) $(BUILD)/gen/data_list
 	rm -rf $(PAGE)/data
-	for file in $(PAGE_DATA); do mkdir -p "$(PAGE)/$${file%/*}" && jq -c . $$file > "$(PAGE)/$$file" || exit 1; done
+	for file in $(PAGE_DATA); do mkdir -p "$(PAGE)/$${file%/*}" && \
+	    jq -c 'if .schema == "roofline/engine/1" then del(.source, .notes) else . end' $$file > "$(PAGE)/$$file" || exit 1; done
 	cd $(PAGE) && sh '$(CURDIR)/src/catalog/embed.sh' $(PAGE_DATA) > data_files.c
 
 $(PAGE)/data_files.o: $(PAGE)/data_files.c $(PAGE)/command
