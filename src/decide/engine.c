@@ -410,6 +410,7 @@ static enum roof_status read_scheduler(const struct reader *r)
     } flags[] = {{"counts_decode", &s->counts_decode},
                  {"mixes", &s->mixes},
                  {"preempts", &s->preempts},
+                 {"whole_prompts", &s->whole_prompts},
                  {"keeps_prefixes", &s->keeps_prefixes},
                  {"ahead", &s->ahead},
                  {"passes_first_token", &s->passes_first_token}};
@@ -419,8 +420,8 @@ static enum roof_status read_scheduler(const struct reader *r)
     for (size_t i = 0; i < COUNT(flags); i++) {
         if (!roof_json_boolean(flags[i].flag, roof_json_get(value, flags[i].key))) {
             return complain(r, value,
-                            "a scheduler has counts_decode, mixes, preempts, keeps_prefixes, ahead "
-                            "and passes_first_token, true or false");
+                            "a scheduler has counts_decode, mixes, preempts, whole_prompts, "
+                            "keeps_prefixes, ahead and passes_first_token, true or false");
         }
     }
     TRY(read_ratio(&s->ratio, r, roof_json_get(value, "new_token_ratio")));

@@ -137,6 +137,7 @@ struct roof_engine_scheduler {
     bool mixes;         /**< prompts and sequences that decode share steps */
     bool preempts;      /**< it admits more than may fit, and computes again what it put back */
     struct roof_new_token_ratio ratio; /**< for a share of new tokens, room is kept */
+    bool whole_prompts; /**< a request starts only if the cache has room for all of its prompt */
     bool keeps_prefixes;
     bool ahead;              /**< it puts a step together while the one before it runs */
     bool passes_first_token; /**< the first token comes with the cache of a prefill copy; otherwise

@@ -21,6 +21,7 @@ void roof_engine_schedule(struct roof_scheduler_limits *limits, const struct roo
 {
     limits->budget_has_decode = engine->scheduler.counts_decode;
     limits->separates = !engine->scheduler.mixes;
+    limits->whole_prompts = engine->scheduler.whole_prompts;
     limits->reserves = !engine->scheduler.preempts;
     limits->ahead = engine->scheduler.ahead;
     limits->passes_first_token = engine->scheduler.passes_first_token;

@@ -146,6 +146,10 @@ static void put_scheduler(struct roof_text *out, const struct roof_engine_schedu
                  : "a step is scheduled after the previous one ends",
         s->passes_first_token ? "the first token of a prefill copy comes with its KV cache"
                               : "a decode copy computes the first token of a prefill copy again");
+    if (s->preempts && s->whole_prompts) {
+        roof_text_put(out,
+                      "  a request starts only when the KV cache has room for its whole prompt\n");
+    }
     if (s->ratio.most_tokens > 0) {
         roof_text_printf(
             out,
@@ -438,6 +442,7 @@ static void json_scheduler(struct roof_text *out, const struct roof_engine_sched
     json_flag(out, "counts_decode", s->counts_decode);
     json_flag(out, "mixes", s->mixes);
     json_flag(out, "preempts", s->preempts);
+    json_flag(out, "whole_prompts", s->whole_prompts);
     json_flag(out, "keeps_prefixes", s->keeps_prefixes);
     json_flag(out, "ahead", s->ahead);
     json_flag(out, "passes_first_token", s->passes_first_token);

@@ -141,11 +141,13 @@ static bool finds_room(int64_t *cached, int64_t *tokens, const struct roof_sched
     const struct roof_served *const r = &s->queue.request[s->queue.first];
     int64_t used = 0;
     *cached = cached_of(&used, s, r);
-    *tokens = least(r->prompt + r->done - *cached, budget);
+    const int64_t whole = r->prompt + r->done;
+    *tokens = least(whole - *cached, budget);
     if (keeps_room(s)) {
-        return roof_room_fits(s, r, blocks_of(r->prompt + r->done) - used, kept);
+        return roof_room_fits(s, r, blocks_of(whole) - used, kept);
     }
-    return blocks_of(*cached + *tokens) - used <= s->free &&
+    const int64_t needed = s->limits.whole_prompts ? whole : *cached + *tokens;
+    return blocks_of(needed) - used <= s->free &&
            (!s->limits.reserves ||
             s->promised + blocks_at_end(&s->limits, r->prompt, r->generate) <= s->blocks);
 }

@@ -37,6 +37,7 @@ struct roof_scheduler_limits {
                                 copy computes it again */
     bool ahead;              /* a step is scheduled while the previous one runs */
     int64_t interval;        /* steps without prompts before it looks for requests again; 0: one */
+    bool whole_prompts;      /* a request is admitted only if all tokens of its prompt fit */
     bool reserves;           /* a request is admitted only if all its tokens will fit */
     struct roof_new_token_ratio ratio; /* for a share of new tokens, room is kept */
     int64_t sequences;                 /* most running sequences */

@@ -730,6 +730,24 @@ static void test_drafts_alone(void **state)
     assert_near(steps, sums.decodes, 1e-9);
 }
 
+/* At 3 s the first request takes its second block of 4, so the second one has room for its first
+ * chunk, but not for its prompt of three blocks before 8 s. */
+static void test_whole_prompts(void **state)
+{
+    (void)state;
+    struct served out;
+    struct roof_scheduler_limits limits = wide();
+    const struct given two[] = {{0, 16, 5}, {1, 48, 2}};
+    limits.blocks = 4;
+    limits.budget = 16;
+    assert_int_equal(run(&out, limits, two, 2).preemptions, 1);
+    assert_near(out.request[1].scheduled_s, 3, 1e-12);
+    limits.whole_prompts = true;
+    assert_int_equal(run(&out, limits, two, 2).preemptions, 0);
+    check(&out.request[0], 0, 3, 8);
+    assert_near(out.request[1].scheduled_s, 8, 1e-12);
+}
+
 /* Prompts have steps alone, and room is kept for half of the new tokens of running sequences. */
 static struct roof_scheduler_limits keeps_room(int64_t blocks)
 {
@@ -862,6 +880,7 @@ int main(void)
         cmocka_unit_test(test_drafts_in_cache),
         cmocka_unit_test(test_drafts_that_fit),
         cmocka_unit_test(test_drafts_alone),
+        cmocka_unit_test(test_whole_prompts),
         cmocka_unit_test(test_room_for_new_tokens),
         cmocka_unit_test(test_most_new_tokens),
         cmocka_unit_test(test_share_falls),
