@@ -137,6 +137,11 @@ enum roof_status roof_json_only(const struct roof_json *json, const roof_json_va
 
 /* Writes a JSON string with its quotes. */
 void roof_json_quote(struct roof_text *out, const char *text);
+/* Writes a note as the next element of "notes": [...], and empties it; an empty note is left out.
+ * `begin` goes before the list, *count has the notes in it: 0 before the first. The caller closes
+ * the list if *count is not 0. */
+void roof_json_note(struct roof_text *out, const char *begin, struct roof_text *note,
+                    size_t *count);
 /* Writes a cell of a table: unchanged if it is a number of JSON, else as a string. */
 void roof_json_cell(struct roof_text *out, const char *text);
 

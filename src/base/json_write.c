@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Writes strings and cells as JSON. */
+/* Writes strings, cells and notes as JSON. */
 #include <string.h>
 
 #include "base/character.h"
@@ -38,4 +38,15 @@ void roof_json_quote(struct roof_text *out, const char *text)
         }
     }
     roof_text_put(out, "\"");
+}
+
+void roof_json_note(struct roof_text *out, const char *begin, struct roof_text *note, size_t *count)
+{
+    if (note->length > 0 && !note->failed) {
+        roof_text_printf(out, *count == 0 ? "%s\"notes\": [" : ", ", begin);
+        roof_json_quote(out, note->data);
+        (*count)++;
+    }
+    out->failed |= note->failed;
+    roof_text_clear(note);
 }

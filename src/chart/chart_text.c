@@ -691,18 +691,12 @@ static void put_notes_json(struct roof_text *out, const struct roof_chart *chart
     static const enum roof_chart_note notes[] = {ROOF_NOTE_UNFIT, ROOF_NOTE_ABOUT,
                                                  ROOF_NOTE_LEFT_OUT, ROOF_NOTE_UNKNOWN};
     struct roof_text note = ROOF_TEXT_INIT;
-    bool any = false;
+    size_t count = 0;
     for (size_t i = 0; i < COUNT(notes); i++) {
-        roof_text_clear(&note);
         roof_chart_note(&note, chart, notes[i]);
-        if (note.length > 0 && !note.failed) {
-            roof_text_put(out, any ? ", " : ",\n  \"notes\": [");
-            roof_json_quote(out, note.data);
-            any = true;
-        }
+        roof_json_note(out, ",\n  ", &note, &count);
     }
-    roof_text_put(out, any ? "]" : "");
-    out->failed |= note.failed;
+    roof_text_put(out, count > 0 ? "]" : "");
     roof_text_free(&note);
 }
 

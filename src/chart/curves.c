@@ -339,18 +339,12 @@ static void put_points(struct roof_text *out, const struct roof_curves *curves, 
 static void put_notes(struct roof_text *out, const struct roof_curves *curves)
 {
     struct roof_text note = ROOF_TEXT_INIT;
-    bool any = false;
+    size_t count = 0;
     for (int k = 0; k < NOTE_COUNT; k++) {
-        roof_text_clear(&note);
         put_note(&note, curves, (enum note)k);
-        if (!note.failed && note.length > 0) {
-            roof_text_put(out, any ? ", " : ",\n  \"notes\": [");
-            roof_json_quote(out, note.data);
-            any = true;
-        }
+        roof_json_note(out, ",\n  ", &note, &count);
     }
-    roof_text_put(out, any ? "]" : "");
-    out->failed |= note.failed;
+    roof_text_put(out, count > 0 ? "]" : "");
     roof_text_free(&note);
 }
 

@@ -347,7 +347,7 @@ static enum roof_status read_number(double *out, const struct reader *r, const r
     const roof_json_value *const value = roof_json_get(row, key);
     return value == NULL || (roof_json_number(out, value) && *out >= 1 && *out <= 1e6)
                ? ROOF_OK
-               : complain(r, value, "scheduler defaults must be 1 or more");
+               : complain(r, value, "numbers of a scheduler must be from 1 to 1000000");
 }
 
 static enum roof_status read_defaults(const struct reader *r, const roof_json_value *row)
@@ -394,9 +394,10 @@ static enum roof_status read_ratio(struct roof_new_token_ratio *out, const struc
     out->decay_steps = (int64_t)steps;
     out->most_tokens = (int64_t)most;
     out->retract_steps = (int64_t)retract;
-    return steps >= 1 && most >= 1
+    return steps >= 1 && most >= 1 && retract >= 1
                ? ROOF_OK
-               : complain(r, row, "new_token_ratio needs decay_steps and most_tokens");
+               : complain(r, row,
+                          "new_token_ratio needs decay_steps, most_tokens and retract_steps");
 }
 
 /* Reads the scheduler of an engine; without it the scheduler is unknown. */

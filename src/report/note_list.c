@@ -22,17 +22,6 @@ static bool skip_word(const char **line)
     return false;
 }
 
-/* Writes a note that was collected, and empties it. */
-static void put(struct roof_text *out, const char *begin, struct roof_text *note, size_t *count)
-{
-    if (note->length > 0) {
-        roof_text_printf(out, *count == 0 ? "%s\"notes\": [" : ", ", begin);
-        roof_json_quote(out, note->data);
-        (*count)++;
-    }
-    roof_text_clear(note);
-}
-
 void roof_report_note_list(struct roof_text *out, const char *begin, const struct roof_text *notes)
 {
     struct roof_text note = ROOF_TEXT_INIT;
@@ -41,7 +30,7 @@ void roof_report_note_list(struct roof_text *out, const char *begin, const struc
         const char *const end = strchr(line, '\n');
         const char *word = line + strspn(line, " ");
         if (skip_word(&word) || word == end || *word == '\0') { /* a blank line ends a paragraph */
-            put(out, begin, &note, &count);
+            roof_json_note(out, begin, &note, &count);
         }
         const size_t length = end == NULL ? strlen(word) : (size_t)(end - word);
         if (length > 0) {
@@ -49,8 +38,8 @@ void roof_report_note_list(struct roof_text *out, const char *begin, const struc
         }
         line = end == NULL ? NULL : end + 1;
     }
-    put(out, begin, &note, &count);
+    roof_json_note(out, begin, &note, &count);
     roof_text_put(out, count > 0 ? "]" : "");
-    out->failed |= note.failed || notes->failed;
+    out->failed |= notes->failed;
     roof_text_free(&note);
 }
