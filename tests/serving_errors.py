@@ -151,6 +151,11 @@ def command(row):
         return None
     users = int(float(row["concurrency"]))
     formats, budget, sequences = recipe_of(row, model)
+    # Groups of the attention of SGLang share these; in other engines each group has so many.
+    if row["framework"] == "sglang":
+        budget = max(1, budget // groups)
+    else:
+        sequences *= groups
     # InferenceMAX draws lengths from 80% of the size up; the other runs have one length.
     prompt, generate = (f"uniform:{int(0.8 * n)}:{n}" if is_public(row) else str(n)
                         for n in (int(row["isl"]), int(row["osl"])))

@@ -502,25 +502,45 @@ static enum roof_status read_engine_rules(struct simulate_input *in, const struc
                                           const struct roof_engine *engine,
                                           struct roof_error *error)
 {
-    const struct roof_engine_defaults *const d = roof_engine_defaults(engine, in->hardware);
-    struct roof_scheduler_limits *const limits = &in->inputs.limits;
-    if (d == NULL) {
+    if (roof_engine_defaults(engine, in->hardware) == NULL) {
         return roof_error_set(error, ROOF_USAGE,
                               "the scheduler of %s is not known: give its limits with " ROOF_KEY(
                                   "chunk") " and " ROOF_KEY("max_num_seqs"),
                               engine->id);
     }
-    roof_engine_schedule(limits, engine);
-    if (!roof_asking_has(a, ROOF_INPUT_CHUNK)) {
-        in->scenario.chunk = in->row.chunk = limits->budget = d->chunk;
-    }
-    if (!roof_asking_has(a, ROOF_INPUT_MAX_NUM_SEQS)) {
-        in->row.max_num_seqs = limits->sequences = d->max_num_seqs;
-    }
+    roof_engine_schedule(&in->inputs.limits, engine);
+    in->engine = engine;
     if (!roof_asking_has(a, ROOF_INPUT_STACK)) {
         in->scenario.common.stack = engine->stack;
     }
     return ROOF_OK;
+}
+
+/* Returns the groups of the attention of a scenario that is not resolved yet. */
+static int64_t groups_of(const struct roof_scenario *s)
+{
+    const int64_t ep = s->common.shape.ep;
+    return s->attention_dp > 0 ? s->attention_dp : ep > 0 ? ep : 1;
+}
+
+/* Takes missing numbers of the scheduler from the engine. Copies that prefill have a chunk of their
+ * groups, copies that decode have the sequences. */
+static void take_defaults(struct simulate_input *in, const struct roof_asking *a)
+{
+    if (in->engine == NULL) {
+        return;
+    }
+    const struct roof_engine_defaults *const d = roof_engine_defaults(in->engine, in->hardware);
+    struct roof_scheduler_limits *const limits = &in->inputs.limits;
+    if (!roof_asking_has(a, ROOF_INPUT_CHUNK)) {
+        limits->budget =
+            roof_engine_chunk(in->engine, d, groups_of(in->apart ? &in->prefill : &in->scenario));
+        in->scenario.chunk = in->prefill.chunk = in->row.chunk = limits->budget;
+    }
+    if (!roof_asking_has(a, ROOF_INPUT_MAX_NUM_SEQS)) {
+        in->row.max_num_seqs = limits->sequences =
+            roof_engine_sequences(in->engine, d, groups_of(&in->scenario));
+    }
 }
 
 static enum roof_status read_engine(struct simulate_input *in, const struct roof_asking *a,
@@ -584,6 +604,8 @@ enum roof_status roof_read_simulate(struct simulate_input *in, struct roof_askin
     in->scenario.generate = (int64_t)ceil(in->arrivals.generate.mean);
     in->row.lengths_vary = in->arrivals.prompt.kind != ROOF_LENGTH_FIXED ||
                            in->arrivals.generate.kind != ROOF_LENGTH_FIXED;
-    in->scenario.common.shape.batch = in->row.max_num_seqs;
-    return read_prefills(in, a, error);
+    TRY(read_prefills(in, a, error));
+    take_defaults(in, a);
+    in->scenario.common.shape.batch = in->prefill.common.shape.batch = in->row.max_num_seqs;
+    return ROOF_OK;
 }

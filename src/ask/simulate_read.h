@@ -13,6 +13,7 @@ struct simulate_input {
     bool apart;                    /* some copies prefill, and the others decode */
     const struct roof_model *model;
     const struct roof_hardware *hardware;
+    const struct roof_engine *engine; /* NULL: none was named */
     struct roof_arrivals arrivals;
     struct roof_request_trace trace; /* owned */
     struct roof_simulation_inputs inputs;

@@ -120,6 +120,7 @@ static bool put_value(struct roof_text *out, const struct emitter *e, const char
                    {"device_layers", e->plain->layers + 1 - offloaded},
                    {"tokens", e->context * p->batch},
                    {"chunk", e->chunk},
+                   {"chunk_of_ranks", e->chunk * ranks},
                    {"drafts", e->problem->base.draft_tokens},
                    {"verified", e->problem->base.draft_tokens + 1}};
     const struct {

@@ -414,7 +414,8 @@ static enum roof_status read_scheduler(const struct reader *r)
                  {"whole_prompts", &s->whole_prompts},
                  {"keeps_prefixes", &s->keeps_prefixes},
                  {"ahead", &s->ahead},
-                 {"passes_first_token", &s->passes_first_token}};
+                 {"passes_first_token", &s->passes_first_token},
+                 {"splits_limits", &s->splits_limits}};
     if (value == NULL) {
         return ROOF_OK;
     }
@@ -422,7 +423,8 @@ static enum roof_status read_scheduler(const struct reader *r)
         if (!roof_json_boolean(flags[i].flag, roof_json_get(value, flags[i].key))) {
             return complain(r, value,
                             "a scheduler has counts_decode, mixes, preempts, whole_prompts, "
-                            "keeps_prefixes, ahead and passes_first_token, true or false");
+                            "keeps_prefixes, ahead, passes_first_token and splits_limits, true or "
+                            "false");
         }
     }
     TRY(read_ratio(&s->ratio, r, roof_json_get(value, "new_token_ratio")));

@@ -142,6 +142,8 @@ struct roof_engine_scheduler {
     bool ahead;              /**< it puts a step together while the one before it runs */
     bool passes_first_token; /**< the first token comes with the cache of a prefill copy; otherwise
                                   the decode copy computes it again */
+    bool splits_limits; /**< groups of the attention share the tokens and sequences of the command
+                             line; otherwise each has so many */
     const struct roof_engine_defaults *defaults; /**< the first that fits holds */
     size_t count;
 };
@@ -217,6 +219,12 @@ void roof_engine_schedule(struct roof_scheduler_limits *limits, const struct roo
 /** Finds the defaults of a scheduler on a device; NULL: its scheduler is unknown. */
 const struct roof_engine_defaults *roof_engine_defaults(const struct roof_engine *engine,
                                                         const struct roof_hardware *hardware);
+/** Returns the default number of prompt tokens that each of some groups of the attention takes in a
+ * step, and of sequences that all of them run. */
+int64_t roof_engine_chunk(const struct roof_engine *engine,
+                          const struct roof_engine_defaults *defaults, int64_t groups);
+int64_t roof_engine_sequences(const struct roof_engine *engine,
+                              const struct roof_engine_defaults *defaults, int64_t groups);
 
 /** Finds the host times of a version of an engine; NULL, or an unknown version, means the newest.
  * Returns NULL if nothing is known. */

@@ -43,3 +43,17 @@ const struct roof_engine_defaults *roof_engine_defaults(const struct roof_engine
     }
     return NULL;
 }
+
+int64_t roof_engine_chunk(const struct roof_engine *engine,
+                          const struct roof_engine_defaults *defaults, int64_t groups)
+{
+    const bool splits = engine->scheduler.splits_limits && groups > 1;
+    return !splits ? defaults->chunk : groups < defaults->chunk ? defaults->chunk / groups : 1;
+}
+
+int64_t roof_engine_sequences(const struct roof_engine *engine,
+                              const struct roof_engine_defaults *defaults, int64_t groups)
+{
+    return engine->scheduler.splits_limits ? defaults->max_num_seqs
+                                           : defaults->max_num_seqs * groups;
+}

@@ -230,8 +230,8 @@ static const struct roof_input inputs[(int)ROOF_INPUT_COUNT - (int)ROOF_DIM_COUN
          .zero = ROOF_CHUNK_WHOLE,
          .value = "N",
          .help =
-             "prompt tokens prefilled per step (default 8192; 0: whole prompts); with --phase, the "
-             "new tokens",
+             "prompt tokens prefilled per step, in each group of --attention-dp (default 8192; 0: "
+             "whole prompts); with --phase, the new tokens",
          MODEL(chunk),
          .commands = SERVED(WORKLOAD),
          .group = ROOF_GROUP_MODEL},
@@ -642,7 +642,8 @@ static const struct roof_input inputs[(int)ROOF_INPUT_COUNT - (int)ROOF_DIM_COUN
                      .commands = SERVED(ROOF_COMMAND_RECOMMEND)},
     ROW(MAX_NUM_SEQS) =
         SIMULATED("max-num-seqs", 1, 1000000,
-                  "maximum number of sequences that run at once (default: the engine's, or 256)"),
+                  "maximum number of sequences that run at once in a copy (default: the engine's, "
+                  "or 256)"),
     ROW(RECV_INTERVAL) = SIMULATED("recv-interval", 1, 1000000,
                                    "decode steps between two checks for new requests (default 1)"),
     ROW(SEED) = {.option = "seed",

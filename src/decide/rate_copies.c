@@ -60,8 +60,11 @@ void roof_rate_schedule(struct roof_rate_plan *way, const struct roof_rate_probl
     if (way->engine != NULL) {
         const struct roof_engine_defaults *const d =
             roof_engine_defaults(way->engine, p->hardware[way->plan.hardware]);
-        way->chunk = problem->chunk_given ? way->chunk : d->chunk;
-        way->sequences = d->max_num_seqs;
+        const struct roof_plan *const plan = &way->plan;
+        const bool apart = roof_rate_apart(plan);
+        const int64_t groups = apart ? plan->prefill.split.attention_dp : plan->split.attention_dp;
+        way->chunk = problem->chunk_given ? way->chunk : roof_engine_chunk(way->engine, d, groups);
+        way->sequences = roof_engine_sequences(way->engine, d, plan->split.attention_dp);
     }
     way->usual_chunk = way->chunk;
 }

@@ -157,6 +157,9 @@ static void put_scheduler(struct roof_text *out, const struct roof_engine_schedu
             "down to %g\n  in %" PRId64 " decode steps, of at most %" PRId64 " tokens each\n",
             s->ratio.first, s->ratio.least, s->ratio.decay_steps, s->ratio.most_tokens);
     }
+    roof_text_put(out, s->splits_limits
+                           ? "  groups of data-parallel attention share these limits\n"
+                           : "  each group of data-parallel attention has these limits\n");
     for (size_t i = 0; i < s->count; i++) {
         const struct roof_engine_defaults *const d = &s->defaults[i];
         char memory[ROOF_QUANTITY_SIZE];
@@ -446,6 +449,7 @@ static void json_scheduler(struct roof_text *out, const struct roof_engine_sched
     json_flag(out, "keeps_prefixes", s->keeps_prefixes);
     json_flag(out, "ahead", s->ahead);
     json_flag(out, "passes_first_token", s->passes_first_token);
+    json_flag(out, "splits_limits", s->splits_limits);
     if (s->ratio.most_tokens > 0) {
         roof_text_printf(out,
                          "\"new_token_ratio\": {\"first\": %g, \"least\": %g, \"decay_steps\": "

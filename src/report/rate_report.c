@@ -171,7 +171,10 @@ static void put_scheduler(struct roof_text *out, const struct roof_rate_plan *wa
     if (way->chunk == ROOF_BUDGET_WHOLE) {
         roof_text_put(out, "whole prompts");
     } else {
-        roof_text_printf(out, "%" PRId64 " tokens in a step", way->chunk);
+        const bool apart = way->plan.prefill.copies > 0;
+        const struct roof_split *const split = apart ? &way->plan.prefill.split : &way->plan.split;
+        roof_text_printf(out, "%" PRId64 " tokens in a step%s", way->chunk,
+                         split->attention_dp > 1 ? " of each attention group" : "");
     }
     roof_text_printf(out, ", at most %" PRId64 " sequences\n", way->sequences);
 }

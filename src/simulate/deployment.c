@@ -86,6 +86,7 @@ static enum roof_status open_table(struct roof_step_table **out, struct roof_req
     /* Requests of one length have full chunks and one remainder per prompt. */
     roof_step_table_pin(*out, least(steps->request->uncached, d->scenario.chunk));
     roof_step_table_pin(*out, steps->request->uncached % d->scenario.chunk);
+    TRY(roof_step_table_groups(*out, d->scenario.attention_dp, error));
     if (roof_has_media(&d->scenario)) {
         TRY(roof_step_table_encode(*out, error));
     }
@@ -159,6 +160,7 @@ void roof_deployment_limit(struct roof_scheduler_limits *limits,
 {
     limits->blocks = deployment->blocks;
     limits->stages = deployment->scenario.pp;
+    limits->ranks = deployment->scenario.attention_dp;
     limits->path = deployment->path;
     limits->drafts.tokens = deployment->scenario.draft_tokens;
     limits->drafts.acceptance = deployment->scenario.acceptance;

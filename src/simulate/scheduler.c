@@ -15,7 +15,7 @@
 
 /* The prompts of a step. */
 struct prompts {
-    int64_t budget; /* tokens that may still be added to the step */
+    int64_t budget; /* tokens that the rank with most room may still add to the step */
     int64_t tokens;
     double contexts; /* sum of the contexts of these tokens */
     double encoded;  /* prompts whose images are encoded */
@@ -54,25 +54,47 @@ static enum roof_status name_blocks(struct roof_scheduler *s, struct sequence *q
     return ROOF_OK;
 }
 
-/* Adds the next tokens of a prompt to the step of a group. */
+/* Returns the rank whose step has room for most prompt tokens; the first one of several. */
+static struct rank *roomiest(const struct roof_scheduler *s)
+{
+    struct rank *best = s->rank;
+    for (size_t i = 1; i < s->ranks; i++) {
+        best = s->rank[i].left > best->left ? &s->rank[i] : best;
+    }
+    return best;
+}
+
+/* Returns the largest share of a rank in some tokens of decoding sequences. */
+static int64_t share_of_rank(const struct roof_scheduler *s, int64_t tokens)
+{
+    return s->ranks == 1 ? tokens : (tokens + (int64_t)s->ranks - 1) / (int64_t)s->ranks;
+}
+
+/* Adds the next tokens of a prompt to the step of a group, in a rank. */
 static enum roof_status add_chunk(struct roof_scheduler *s, struct group *g, struct prompts *p,
-                                  size_t number, int64_t tokens, struct roof_error *error)
+                                  struct rank *rank, size_t number, int64_t tokens,
+                                  struct roof_error *error)
 {
     struct sequence *const q = &s->sequence[number];
+    const bool partial = q->prefilled + tokens < q->prefill;
     s->free -= blocks_of(q->prefilled + tokens) - blocks_of(q->prefilled);
     if (q->request.has_cache) { /* it computes one token, as a sequence that decodes */
         p->decoding++;
         p->decode_contexts += (double)(q->prefilled + tokens);
         p->decode_longest = later(p->decode_longest, (double)(q->prefilled + tokens));
-        p->budget -= s->limits.budget_has_decode ? tokens : 0;
+        rank->left -= s->limits.budget_has_decode ? tokens : 0;
     } else {
         p->contexts += (double)tokens * ((double)q->prefilled + ((double)tokens + 1) / 2);
         p->tokens += tokens;
-        p->budget -= tokens;
+        rank->tokens += tokens;
+        rank->left -= tokens;
     }
     q->prefilled += tokens;
-    s->partial = q->prefilled < q->prefill ? number : NONE;
-    if (s->partial == NONE) {
+    q->rank = (size_t)(rank - s->rank);
+    s->partials += (partial ? 1 : 0);
+    s->partials -= (rank->partial != NONE ? 1 : 0);
+    rank->partial = partial ? number : NONE;
+    if (!partial) {
         q->group = (size_t)(g - s->group);
         g->complete[g->completes++] = number;
     }
@@ -80,25 +102,35 @@ static enum roof_status add_chunk(struct roof_scheduler *s, struct group *g, str
     return s->cache == NULL ? ROOF_OK : name_blocks(s, q, error);
 }
 
-/* Continues the partly prefilled prompt. Its last chunk may still be under way, because engines
- * count the tokens of a step when it begins (vllm-project/vllm, vllm/v1/core/sched/scheduler.py).
- */
+/* Continues the partly prefilled prompt of a rank. Its last chunk may still be under way, because
+ * engines count the tokens of a step when it begins (vllm-project/vllm,
+ * vllm/v1/core/sched/scheduler.py). */
 static enum roof_status go_on(struct roof_scheduler *s, struct group *g, struct prompts *p,
-                              struct roof_error *error)
+                              struct rank *rank, struct roof_error *error)
 {
-    if (s->partial == NONE || p->budget <= 0) {
+    if (rank->partial == NONE || rank->left <= 0) {
         return ROOF_OK;
     }
-    const struct sequence *const q = &s->sequence[s->partial];
-    const int64_t tokens = least(q->prefill - q->prefilled, p->budget);
+    const struct sequence *const q = &s->sequence[rank->partial];
+    const int64_t tokens = least(q->prefill - q->prefilled, rank->left);
     if (blocks_of(q->prefilled + tokens) - blocks_of(q->prefilled) > s->free) {
         p->preempted = true;
         /* If prompts have steps alone, the next group would admit it at once, and both would
          * prefill and preempt it for ever while no sequence decodes. */
         s->yields = s->limits.separates && s->stages > 1;
-        return roof_sequence_preempt(s, s->partial, error); /* it was admitted last */
+        return roof_sequence_preempt(s, rank->partial, error); /* the rank admitted it last */
     }
-    return add_chunk(s, g, p, s->partial, tokens, error);
+    return add_chunk(s, g, p, rank, rank->partial, tokens, error);
+}
+
+/* Continues the partly prefilled prompts. */
+static enum roof_status go_on_all(struct roof_scheduler *s, struct group *g, struct prompts *p,
+                                  struct roof_error *error)
+{
+    for (size_t i = 0; i < s->ranks && s->partials > 0; i++) {
+        TRY(go_on(s, g, p, &s->rank[i], error));
+    }
+    return ROOF_OK;
 }
 
 /* Returns the prompt tokens of a request that need no prefill; *used are those of their blocks that
@@ -165,16 +197,17 @@ static enum roof_status admit_all(struct roof_scheduler *s, struct group *g, str
                                   struct roof_error *error)
 {
     const size_t share = share_of(s);
+    struct rank *rank = roomiest(s);
     int64_t cached = 0;
     int64_t tokens = 0;
     s->yields = s->yields && s->running > 0 && !whole_fits(s);
     p->kept += keeps_room(s) && s->queue.count > 0 ? roof_room_of_running(s, g) : 0;
-    while (!p->preempted && !s->yields && s->partial == NONE && s->queue.count > 0 &&
-           p->budget > 0 && s->spares > 0 && g->decoding + g->completes < share) {
+    while (!p->preempted && !s->yields && s->queue.count > 0 && rank->left > 0 && s->spares > 0 &&
+           g->decoding + g->completes < share) {
         if (first_comes(s) > s->seen_s) {
             return ROOF_OK;
         }
-        if (g->full || !finds_room(&cached, &tokens, s, p->budget, p->kept)) {
+        if (g->full || !finds_room(&cached, &tokens, s, rank->left, p->kept)) {
             p->memory = true;
             g->full = keeps_room(s) && g->decoding > 0;
             return ROOF_OK;
@@ -183,7 +216,8 @@ static enum roof_status admit_all(struct roof_scheduler *s, struct group *g, str
          * vllm/v1/core/encoder_cache_manager.py). */
         p->encoded += isnan(s->queue.request[s->queue.first].scheduled_s) ? 1 : 0;
         s->free -= blocks_of(cached);
-        TRY(add_chunk(s, g, p, roof_sequence_admit(s, cached), tokens, error));
+        TRY(add_chunk(s, g, p, rank, roof_sequence_admit(s, cached), tokens, error));
+        rank = roomiest(s);
     }
     return ROOF_OK;
 }
@@ -322,10 +356,10 @@ static void take_off(struct roof_scheduler *s, struct group *g, double slowest, 
 static struct roof_limit_sums *limit_of(struct roof_scheduler *s, const struct prompts *p)
 {
     const bool waits = s->queue.count > 0;
-    return p->memory || p->preempted                         ? &s->sums.memory
-           : waits && s->spares == 0                         ? &s->sums.sequences
-           : p->budget <= 0 && (s->partial != NONE || waits) ? &s->sums.budget
-                                                             : NULL;
+    return p->memory || p->preempted                      ? &s->sums.memory
+           : waits && s->spares == 0                      ? &s->sums.sequences
+           : p->budget <= 0 && (s->partials > 0 || waits) ? &s->sums.budget
+                                                          : NULL;
 }
 
 /* Tells whether a step has neither decoding sequences nor prompt tokens. */
@@ -346,7 +380,9 @@ static enum roof_status decode(struct roof_step_load *out, struct roof_scheduler
         TRY(roof_room_make(&p->preempted, s, g, error));
     }
     const int64_t tokens = (int64_t)g->decoding * (1 + s->limits.drafts.tokens);
-    p->budget -= s->limits.budget_has_decode ? tokens : 0;
+    for (size_t i = 0; i < s->ranks && s->limits.budget_has_decode; i++) {
+        s->rank[i].left -= share_of_rank(s, tokens);
+    }
     out->decoding = (double)g->decoding;
     return ROOF_OK;
 }
@@ -355,12 +391,16 @@ static enum roof_status decode(struct roof_step_load *out, struct roof_scheduler
 static enum roof_status load_step(struct roof_step_load *out, struct roof_scheduler *s,
                                   struct group *g, struct roof_error *error)
 {
-    struct prompts p = {.budget = s->limits.budget};
+    struct prompts p = {.tokens = 0};
     *out = (struct roof_step_load){.decoding = 0};
+    for (size_t i = 0; i < s->ranks; i++) {
+        s->rank[i].left = s->limits.budget;
+        s->rank[i].tokens = 0;
+    }
     if (!s->limits.separates) {
         TRY(decode(out, s, g, &p, error));
     }
-    TRY(go_on(s, g, &p, error));
+    TRY(go_on_all(s, g, &p, error));
     TRY(admit_all(s, g, &p, error));
     if (s->limits.separates) {
         TRY(decode(out, s, g, &p, error));
@@ -371,7 +411,11 @@ static enum roof_status load_step(struct roof_step_load *out, struct roof_schedu
     out->longest = s->waits ? later(out->decoding > p.decoding ? roof_sequences_longest(s, g) : 0,
                                     p.decode_longest)
                             : 0;
+    p.budget = roomiest(s)->left;
     out->tokens = (double)p.tokens;
+    for (size_t i = 0; i < s->ranks && p.tokens > 0; i++) {
+        out->widest = later(out->widest, (double)s->rank[i].tokens);
+    }
     out->prompt_context = p.tokens > 0 ? p.contexts / out->tokens : 0;
     out->encoded = p.encoded;
     if (!does_nothing(out)) {
@@ -390,7 +434,8 @@ static enum roof_status load_step(struct roof_step_load *out, struct roof_schedu
  * receives the limit that keeps requests waiting. */
 static bool admits_none(struct prompts *p, const struct roof_scheduler *s)
 {
-    const int64_t decoding = s->limits.budget_has_decode ? (int64_t)s->group->decoding : 0;
+    const int64_t decoding =
+        s->limits.budget_has_decode ? share_of_rank(s, (int64_t)s->group->decoding) : 0;
     /* Engines with separate prompt steps put prompts first. */
     const int64_t budget = s->limits.budget - (s->limits.separates ? 0 : decoding);
     int64_t cached = 0;
@@ -709,9 +754,11 @@ enum roof_status roof_scheduler_push(struct roof_scheduler *s, uint64_t number,
 int64_t roof_scheduler_load(const struct roof_scheduler *s, double time_s)
 {
     int64_t load = s->waiting_tokens + (int64_t)roof_scheduler_present(s);
-    if (s->partial != NONE) {
-        const struct sequence *const q = &s->sequence[s->partial];
-        load += q->prefill - q->prefilled;
+    for (size_t i = 0; i < s->ranks && s->partials > 0; i++) {
+        if (s->rank[i].partial != NONE) {
+            const struct sequence *const q = &s->sequence[s->rank[i].partial];
+            load += q->prefill - q->prefilled;
+        }
     }
     for (size_t i = 0; i < s->stages; i++) {
         load += s->group[i].exit_s > time_s ? s->group[i].tokens : 0;

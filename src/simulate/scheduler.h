@@ -30,7 +30,8 @@ struct roof_scheduler_limits {
     /* Step times alone in the pipeline, borrowed; NULL with one stage. The table that the scheduler
      * is opened with has S times the slowest stage. */
     struct roof_step_table *path;
-    int64_t budget;          /* most prompt tokens in a step, or ROOF_BUDGET_WHOLE */
+    int64_t ranks;  /* groups of the attention, each with prompts and a budget of its own; 0: one */
+    int64_t budget; /* most prompt tokens of a rank in a step, or ROOF_BUDGET_WHOLE */
     bool budget_has_decode;  /* decode tokens count towards the budget */
     bool separates;          /* prompts have separate steps, which run before decode steps */
     bool passes_first_token; /* with prefill copies: it comes with the cache; otherwise the decode

@@ -21,14 +21,18 @@ static enum roof_status allocate(struct roof_scheduler *s, struct roof_error *er
     s->group = calloc(s->stages, sizeof *s->group);
     s->free_s = calloc(s->stages, sizeof *s->free_s);
     s->flight = calloc(s->stages, sizeof *s->flight);
+    s->rank = calloc(s->ranks, sizeof *s->rank);
     for (size_t i = 0; i < s->stages && s->group != NULL; i++) {
         s->group[i].heap = allocate_array(most, sizeof *s->group->heap);
         s->group[i].complete = allocate_array(most, sizeof *s->group->complete);
         all = all && s->group[i].heap != NULL && s->group[i].complete != NULL;
     }
     if (s->sequence == NULL || s->spare == NULL || s->group == NULL || s->free_s == NULL ||
-        s->flight == NULL || !all) {
+        s->flight == NULL || s->rank == NULL || !all) {
         return roof_no_memory(error);
+    }
+    for (size_t i = 0; i < s->ranks; i++) {
+        s->rank[i].partial = NONE;
     }
     for (size_t i = 0; i < most; i++) {
         s->spare[s->spares++] = most - 1 - i;
@@ -51,11 +55,12 @@ enum roof_status roof_scheduler_open(struct roof_scheduler **out,
     s->waits = roof_step_table_waits(table);
     s->on_served = on_served;
     s->context = context;
-    s->last = s->partial = NONE;
+    s->last = NONE;
     if (limits->blocks == 0) {
         s->limits.ratio.most_tokens = 0; /* there is room for all */
     }
     s->stages = limits->stages > 1 ? (size_t)limits->stages : 1;
+    s->ranks = limits->ranks > 1 ? (size_t)limits->ranks : 1;
     s->blocks = s->free = limits->blocks > 0 ? limits->blocks : INT64_MAX / 2;
     enum roof_status status = allocate(s, error);
     if (status == ROOF_OK && limits->part_blocks > 0) {
@@ -84,6 +89,7 @@ void roof_scheduler_free(struct roof_scheduler *s)
     free(s->spare);
     free(s->free_s);
     free(s->flight);
+    free(s->rank);
     free(s->queue.request);
     roof_prefix_cache_free(s->cache);
     free(s);

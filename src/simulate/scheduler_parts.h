@@ -18,6 +18,7 @@ struct sequence {
     int64_t made;      /* with drafts: tokens generated since `begun` */
     int64_t room;      /* with drafts: blocks it has had since its first decode step */
     size_t group;      /* the group in which it decodes; NONE: its prompt is partly prefilled */
+    size_t rank;       /* the rank that prefills it */
     size_t heap;       /* its place in the heap; NONE: it is not decoding */
     size_t before;     /* the sequence admitted before it; NONE: it is the first */
     size_t after;
@@ -43,6 +44,13 @@ struct group {
     bool flies;     /* its step is under way until exit_s */
     double exit_s;  /* remains set after the step has ended */
     int64_t tokens; /* prompt tokens in that step */
+};
+
+/* A group of the attention; its share of the decoding sequences equals that of the others. */
+struct rank {
+    size_t partial; /* its partly prefilled sequence; NONE: there is none */
+    int64_t left;   /* prompt tokens that it may still add to the step */
+    int64_t tokens; /* those that it has in the step */
 };
 
 /* The state of the engine between two steps. */
@@ -80,10 +88,12 @@ struct roof_scheduler {
     size_t flights;
     size_t turn; /* the group whose turn is next */
     size_t running;
-    size_t last;    /* the last admitted sequence */
-    size_t partial; /* the partly prefilled sequence; NONE: there is none */
-    bool stalled;   /* no group has work before the next event */
-    bool yields;    /* the first request is admitted when all of its prompt fits, or none runs */
+    size_t last; /* the last admitted sequence */
+    struct rank *rank;
+    size_t ranks;
+    size_t partials; /* partly prefilled sequences, at most one per rank */
+    bool stalled;    /* no group has work before the next event */
+    bool yields;     /* the first request is admitted when all of its prompt fits, or none runs */
     struct roof_request_queue queue;
     int64_t blocks;         /* size of the cache, or unlimited */
     int64_t waiting_blocks; /* of the prompts in the queue */

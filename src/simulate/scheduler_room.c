@@ -104,15 +104,15 @@ static void correct_share(struct roof_scheduler *s, const struct group *g)
     s->decays = 0;
 }
 
-/* Returns the sequence that a group preempts: one of its own, or the partly prefilled one. Other
+/* Returns the sequence that a group preempts: one of its own, or a partly prefilled one. Other
  * groups may have steps under way. */
 static size_t victim_of(const struct roof_scheduler *s, const struct group *g)
 {
-    if (keeps_room(s) && s->limits.drafts.tokens == 0 && (g->decoding > 1 || s->partial == NONE)) {
+    if (keeps_room(s) && s->limits.drafts.tokens == 0 && (g->decoding > 1 || s->partials == 0)) {
         return fewest_of(s, g);
     }
     size_t number = s->last; /* the last one that was admitted */
-    while (number != s->partial && &s->group[s->sequence[number].group] != g) {
+    while (s->sequence[number].group != NONE && &s->group[s->sequence[number].group] != g) {
         number = s->sequence[number].before;
     }
     return number;

@@ -131,7 +131,10 @@ static void release(struct roof_scheduler *s, size_t number)
         s->sequence[q->after].before = q->before;
     }
     s->last = s->last == number ? q->before : s->last;
-    s->partial = s->partial == number ? NONE : s->partial;
+    if (s->rank[q->rank].partial == number) {
+        s->rank[q->rank].partial = NONE;
+        s->partials--;
+    }
     s->running--;
     s->spare[s->spares++] = number;
 }

@@ -80,6 +80,9 @@ struct roof_step_table {
     size_t pins;
     struct grid decode;
     struct grid prefill;
+    struct grid
+        spread; /* prefill with as many tokens in each group of the attention; or no cells */
+    double groups;
     struct grid shared;
     struct grid beside;  /* the time that decode contexts add in steps with prompts; or no cells */
     struct grid wait[2]; /* the time in which decode steps, and steps with prompts, wait for a
@@ -134,6 +137,7 @@ void roof_step_table_free(struct roof_step_table *table)
     if (table != NULL) {
         free(table->decode.cell);
         free(table->prefill.cell);
+        free(table->spread.cell);
         free(table->shared.cell);
         free(table->beside.cell);
         free(table->wait[0].cell);
@@ -148,6 +152,13 @@ void roof_step_table_pin(struct roof_step_table *table, int64_t tokens)
     if (table->pins < PINS && tokens > 0) {
         table->pin[table->pins++] = (double)tokens;
     }
+}
+
+enum roof_status roof_step_table_groups(struct roof_step_table *table, int64_t groups,
+                                        struct roof_error *error)
+{
+    table->groups = (double)groups;
+    return groups == 1 ? ROOF_OK : open_grid(&table->spread, COUNT_BITS, PROMPT_BITS, error);
 }
 
 enum roof_status roof_step_table_beside(struct roof_step_table *table, struct roof_error *error)
@@ -268,7 +279,8 @@ static enum roof_status fill(struct roof_step_table *t, const struct grid *grid,
     if (grid == &t->wait[0] || grid == &t->wait[1]) {
         return fill_wait(cell, t, count, other, grid == &t->wait[1], error);
     }
-    struct roof_step_load load = {.tokens = count, .prompt_context = other};
+    struct roof_step_load load = {
+        .tokens = count, .prompt_context = other, .parts = grid == &t->spread ? t->groups : 0};
     if (grid == &t->decode) {
         load = (struct roof_step_load){.decoding = count, .context = other};
     } else if (grid == &t->encode) {
@@ -307,6 +319,24 @@ static enum roof_status add(double *sum, struct roof_step_table *t, const struct
     return add_cell(sum, t, grid, row.part * column.part, down, right, error);
 }
 
+/* Adds the time of prompt tokens. */
+static enum roof_status add_prefill(double *sum, struct roof_step_table *t,
+                                    const struct roof_step_load *load, struct place tokens,
+                                    struct roof_error *error)
+{
+    const struct place context = place_of(load->prompt_context, PROMPT_BITS);
+    double one = 0;
+    double all = 0;
+    if (t->spread.cell == NULL || load->widest == 0 || load->widest == load->tokens) {
+        return add(sum, t, &t->prefill, tokens, context, error);
+    }
+    TRY(add(&one, t, &t->prefill, tokens, context, error));
+    TRY(add(&all, t, &t->spread, tokens, context, error));
+    const double part = (load->widest / load->tokens * t->groups - 1) / (t->groups - 1);
+    *sum += all + part * (one - all);
+    return ROOF_OK;
+}
+
 /* Adds the time in which a step waits for its longest context. */
 static enum roof_status add_wait(double *sum, struct roof_step_table *t,
                                  const struct roof_step_load *load, struct place decoding,
@@ -337,8 +367,7 @@ enum roof_status roof_step_time(double *out_s, struct roof_step_table *table,
     }
     if (load->tokens > 0) {
         const struct place tokens = place_of_tokens(table, load->tokens);
-        TRY(add(&sum, table, &table->prefill, tokens, place_of(load->prompt_context, PROMPT_BITS),
-                error));
+        TRY(add_prefill(&sum, table, load, tokens, error));
         if (load->decoding > 0) {
             TRY(add(&sum, table, &table->shared, decoding, tokens, error));
         }
@@ -425,7 +454,9 @@ enum roof_status roof_request_steps(double *out_s, void *context, const struct r
         return ROOF_OK;
     }
     if (load->tokens > 0) {
-        shape_prompts(&shape, load->tokens, load->prompt_context);
+        const double parts = load->parts > 0 ? load->parts : 1;
+        shape_prompts(&shape, load->tokens / parts, load->prompt_context);
+        shape.prompts *= (int64_t)parts;
     }
     /* All pipeline stages have such a step under way: each step is one microbatch. */
     shape.decoding *= steps->request->asked.pp;

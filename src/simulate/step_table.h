@@ -8,7 +8,10 @@
  * beside(D, c) is added to steps of both kinds. If it waits for the longest context L, the time
  * wait(D, L) - wait(D, c) is added, with another table in steps with prompts. Each of these is a
  * table over two axes with linear interpolation, whose cells are predicted at first use:
- * docs/simulation.md. A step that encodes the images of p prompts takes encode(p) more. */
+ * docs/simulation.md. A step that encodes the images of p prompts takes encode(p) more.
+ *
+ * With a groups of the attention, prefill(h, k) is between that of one group, which has all h
+ * tokens, and that of all, which have h / a each: it is a line in the tokens of the largest. */
 #ifndef ROOF_SIMULATE_STEP_TABLE_H
 #define ROOF_SIMULATE_STEP_TABLE_H
 
@@ -20,6 +23,8 @@ struct roof_step_load {
     double context;        /* mean of the decoding sequences, including the new token */
     double longest;        /* of these contexts; 0: all are equal */
     double tokens;         /* prompt tokens */
+    double widest;         /* those of the group of the attention that has most; 0: all of them */
+    double parts;          /* of a source: equal parts in so many groups; 0: one group has all */
     double prompt_context; /* mean number of tokens up to and including each of these */
     double encoded;        /* prompts whose images are encoded */
 };
@@ -40,6 +45,10 @@ void roof_step_table_free(struct roof_step_table *table);
 /* Makes steps with exactly this number of prompt tokens as precise as those at a point of the
  * table, for lengths that recur. At most four pins have an effect. */
 void roof_step_table_pin(struct roof_step_table *table, int64_t tokens);
+
+/* Lets prompt tokens be in several groups of the attention, which wait for the one with most. */
+enum roof_status roof_step_table_groups(struct roof_step_table *table, int64_t groups,
+                                        struct roof_error *error);
 
 /* Sets another time for decode contexts in steps that also have prompt tokens. */
 enum roof_status roof_step_table_beside(struct roof_step_table *table, struct roof_error *error);

@@ -134,14 +134,16 @@ class Steps:
         self.step, self.path = {"expected": ("expected_step_ms", "expected_time_us"),
                                 "ideal": ("step_ms", "time_us")}[by]
 
-    def record(self, decoding, context, tokens, mean):
-        """The step of `predict` with these sequences and tokens, in each stage."""
+    def record(self, decoding, context, tokens, mean, parts):
+        """The step of `predict` with these sequences and tokens, in each stage. The tokens are
+        equal parts in so many groups of the attention."""
+        tokens /= parts
         record = {"model": model_of(self.split), "hardware": WAITING if self.vllm else DEVICE,
                   "pp": self.stages, **self.split.keys()}
         prompts = 1 if 2 * mean - 1 >= tokens else max(1, nearest(tokens / (2 * mean - 1)))
         each = max(1, nearest(tokens / prompts))
         end = max(each, nearest(mean + (tokens / prompts - 1) / 2))
-        decoding, prompts = decoding * self.stages, prompts * self.stages
+        decoding, prompts = decoding * self.stages, prompts * int(parts) * self.stages
         if decoding and tokens:
             return dict(record, phase="mixed", batch=decoding, context=context, chunk=each,
                         prefill_batch=prompts, prefill_context=end)
@@ -151,11 +153,11 @@ class Steps:
             return dict(record, phase="decode", batch=decoding, context=context)
         return dict(record, phase="prefill", batch=prompts, chunk=each, context=end)
 
-    def point(self, decoding, context, tokens, mean):
+    def point(self, decoding, context, tokens, mean, parts=1):
         """A step of whole numbers, in seconds: the slowest stage, and the path through all. A
         decode step of `predict` is a turn of all stages, and a prefill the path and the turns of
         those that follow."""
-        key = (decoding, context, tokens, mean)
+        key = (decoding, context, tokens, mean, parts)
         if key not in self.known:
             record = self.record(*map(float, key))
             row = self.program.records(["model"], [record], self.options)[0]
@@ -187,13 +189,18 @@ class Steps:
         parts = [self.point(decoding, c, h, h) for h in (1, 0) for c in (context, SHARED_CONTEXT)]
         return [there - usual - (alone - other) for there, usual, alone, other in zip(*parts)]
 
-    def time(self, decoding, context, longest, tokens, mean, pins):
-        """Any step: the slowest stage, and the path."""
+    def time(self, decoding, context, longest, tokens, mean, pins, widest):
+        """Any step: the slowest stage, and the path. Of the tokens one group has `widest`: the time
+        is between that with all in one group, and that with equal parts in all."""
+        groups = self.split.attention_dp
+        alone = (widest / tokens * groups - 1) / (groups - 1) if tokens and groups > 1 else 1
         sequences = around(decoding, 8) if decoding else []
         chunks = [(tokens, 1)] if tokens in pins else around(tokens, 8) if tokens else []
         weighed = [(a * b, self.point(d, c, 0, 0)) for d, a in sequences
                    for c, b in around(context, 2)]
-        weighed += [(a * b, self.point(0, 0, h, k)) for h, a in chunks for k, b in around(mean, 4)]
+        weighed += [(a * b * share, self.point(0, 0, h, k, parts))
+                    for h, a in chunks for k, b in around(mean, 4)
+                    for share, parts in ((alone, 1), (1 - alone, groups)) if share]
         weighed += [(a * b, self.shared(d, h)) for d, a in sequences for h, b in chunks]
         if self.waits and decoding:
             wait = self.scale * self.waits.time(decoding, context, longest, tokens)
@@ -268,6 +275,7 @@ class Engine:
 
     def __init__(self, case, stages, steps, capacity, pins, decodes=False):
         self.case, self.steps, self.capacity, self.pins = case, steps, capacity, pins
+        self.groups = steps.split.attention_dp  # of the attention, each with a budget
         self.waiting, self.running = [], []
         self.stages = stages
         self.decodes = decodes  # it gets the caches of prompts
@@ -372,7 +380,8 @@ class Engine:
         self.context, self.tokens, self.seen, self.complete = 0, 0, 0, []
         self.longest = self.kept = 0
         self.decoding, self.preempted = [], False
-        self.budget = self.case["chunk"] or math.inf
+        self.left = [self.case["chunk"] or 10**12] * self.groups  # of the budgets
+        self.parts = [0] * self.groups  # tokens of prompts
         self.look()
         if not self.alone:
             self.decode(group)
@@ -384,12 +393,13 @@ class Engine:
             return False
         there = len(self.decoding) + sum(r.has_cache for r in self.complete)
         slowest, path = self.steps.time(there, self.context / max(1, there), self.longest,
-                                        self.tokens, self.seen / max(1, self.tokens), self.pins)
+                                        self.tokens, self.seen / max(1, self.tokens), self.pins,
+                                        max(self.parts))
         # What the engine does on the host, which stages share, has no scale.
         host = self.case["step"] / 1000 if self.case["by"] == "expected" else 0
         slowest, path = slowest + host / self.stages, path + host
         at = max(self.now, self.free_at[0])
-        if self.tokens and self.budget <= 0:
+        if self.tokens and max(self.left) <= 0:
             at, self.compile = at + self.compile, 0
         for k in range(self.stages):
             own_time = slowest if k + 1 == self.stages else (path - slowest) / (self.stages - 1)
@@ -432,18 +442,21 @@ class Engine:
             r.room = blocks(r.stored + 1 + drafts)
         self.evict()
         if self.counts:
-            self.budget -= len(self.decoding) * (1 + drafts)
+            share = -(-len(self.decoding) * (1 + drafts) // self.groups)
+            self.left = [left - share for left in self.left]
 
-    def prefill(self, r, count, group):
+    def prefill(self, r, count, group, place):
         """Adds tokens of a prompt, or the one of a request whose cache came with it."""
         if r.has_cache:
             self.context += r.stored + 1
             self.longest = max(self.longest, r.stored + 1)
-            self.budget -= 1 if self.counts else 0
+            self.left[place] -= 1 if self.counts else 0
         else:
             self.seen += sum(range(r.stored + 1, r.stored + count + 1))
             self.tokens += count
-            self.budget -= count
+            self.parts[place] += count
+            self.left[place] -= count
+        r.place = place
         r.stored += count
         r.named = min(r.stored // BLOCK, len(r.names))
         self.idle = [name for name in self.idle if name not in r.names[:r.named]]
@@ -455,15 +468,17 @@ class Engine:
             self.complete.append(r)
 
     def go_on(self, group):
-        """2. The prompt that was prefilled in part."""
-        for r in [r for r in self.running if r.group is None and self.budget > 0]:
-            count = min(r.needed - r.stored, self.budget)
+        """2. The prompts that were prefilled in part, one of each group of the attention."""
+        for r in sorted((r for r in self.running if r.group is None), key=lambda r: r.place):
+            count = min(r.needed - r.stored, self.left[r.place])
+            if count <= 0:
+                continue
             if blocks(r.stored + count) - blocks(r.stored) > self.free():
                 self.preempt([r])
                 self.preempted = True
                 self.yields = self.alone and self.stages > 1
             else:
-                self.prefill(r, count, group)
+                self.prefill(r, count, group, r.place)
 
     def must_wait(self):
         """After its preemption in a pipeline, a prompt waits for room for all of its tokens."""
@@ -490,14 +505,14 @@ class Engine:
         decoding = [r for r in self.running if r.group == group and r not in self.complete]
         self.kept += self.share_now() * sum(counted(r.generate - r.done) for r in decoding)
         while not self.preempted and self.waiting and self.waiting[0].ready <= self.known_at and \
-                self.budget > 0 and len(self.running) < self.case["max_num_seqs"] and \
-                all(r.group is not None for r in self.running) and \
+                max(self.left) > 0 and len(self.running) < self.case["max_num_seqs"] and \
                 mine < -(-there // self.stages):
             first = self.waiting[0]
             first.begin()
             known = [] if first.has_cache else self.known(first)
             cached = first.needed - 1 if first.has_cache else first.hit or len(known) * BLOCK
-            count = min(first.needed - cached, self.budget)
+            place = self.left.index(max(self.left))
+            count = min(first.needed - cached, self.left[place])
             used = len([name for name in known if name not in self.idle])
             if self.keeps:
                 if group in self.full or not self.has_room(first, used):
@@ -513,7 +528,7 @@ class Engine:
             if first.scheduled is None:
                 first.scheduled, first.cached = self.now, cached
             first.stored = cached
-            self.prefill(first, count, group)
+            self.prefill(first, count, group, place)
             mine += first.group == group
 
     def end(self, group):

@@ -126,6 +126,51 @@ static void test_chunks(void **state)
 }
 
 /*
+ * Two groups of the attention with a budget of 8 each. The first step has 8 tokens of the prompts
+ * of 12 and 20 (3 s); the second has 4 and 8 of them, and 4 of the third prompt (3 s); the third
+ * has the last 4 of the second prompt, and 4 of the third one (2 s). A lone group needs five steps.
+ */
+static void test_groups_have_budgets(void **state)
+{
+    (void)state;
+    struct served out;
+    struct roof_scheduler_limits limits = wide();
+    const struct given three[] = {{0, 12, 1}, {0, 20, 1}, {0, 8, 1}};
+    limits.budget = 8;
+    limits.ranks = 2;
+    struct roof_scheduler_sums sums = run(&out, limits, three, COUNT(three));
+    check(&out.request[0], 0, 6, 6);
+    check(&out.request[1], 0, 8, 8);
+    check(&out.request[2], 3, 8, 8);
+    assert_int_equal(sums.steps, 3);
+    limits.ranks = 1;
+    sums = run(&out, limits, three, COUNT(three));
+    check(&out.request[2], 8, 10, 10);
+    assert_int_equal(sums.steps, 5);
+}
+
+/*
+ * If the budget counts tokens that decode, it has those of the largest group. Three sequences
+ * decode beside a prompt of 7: two in one of 2 groups, which leave 6 tokens (2.5 s) and then the
+ * last one (1.875 s); in each of 4 groups at most one, which leaves 7 (2.625 s).
+ */
+static void test_groups_share_decoding(void **state)
+{
+    (void)state;
+    struct served out;
+    struct roof_scheduler_limits limits = wide();
+    const struct given four[] = {{0, 1, 9}, {0, 1, 9}, {0, 1, 9}, {1.1, 7, 1}};
+    limits.budget = 8;
+    limits.budget_has_decode = true;
+    limits.ranks = 2;
+    (void)run(&out, limits, four, COUNT(four));
+    check(&out.request[3], 1.375, 5.75, 5.75);
+    limits.ranks = 4;
+    (void)run(&out, limits, four, COUNT(four));
+    check(&out.request[3], 1.375, 4, 4);
+}
+
+/*
  * The engine compiles for 10 s in its first step with a full budget: a prompt of 20 takes 2 + 10, 2
  * and 1.5 s in chunks of 8. A step of 7 tokens leaves a token, and without a budget no step is
  * full.
@@ -862,6 +907,8 @@ int main(void)
         cmocka_unit_test(test_shared_blocks),
         cmocka_unit_test(test_one),
         cmocka_unit_test(test_chunks),
+        cmocka_unit_test(test_groups_have_budgets),
+        cmocka_unit_test(test_groups_share_decoding),
         cmocka_unit_test(test_compiles_once),
         cmocka_unit_test(test_mixed),
         cmocka_unit_test(test_budget_is_shared),

@@ -352,7 +352,7 @@ struct plan {
 
 static void open_scenario(struct plan *out, const struct roof_scenario *s)
 {
-    out->model = load("llama-3-8b");
+    out->model = load(s->attention_dp > 1 ? "mixtral-8x7b" : "llama-3-8b");
     out->hardware = load_calibrated("h100-sxm");
     out->predicted = calloc(1, sizeof *out->predicted);
     assert_non_null(out->predicted);
@@ -373,6 +373,22 @@ static void open_plan(struct plan *out, int64_t prompt, int64_t generate, int64_
     s.common.shape.batch = batch;
     s.chunk = chunk;
     s.pp = pp;
+    open_scenario(out, &s);
+}
+
+/* A plan with experts, and with groups of the attention. */
+static void open_groups(struct plan *out, int64_t groups, int64_t tp, int64_t batch, int64_t chunk)
+{
+    struct roof_scenario s;
+    out->draft = NULL;
+    roof_scenario_init(&s);
+    s.prompt = 1000;
+    s.generate = 300;
+    s.common.shape.batch = batch;
+    s.chunk = chunk;
+    s.tp = tp;
+    s.attention_dp = groups;
+    s.moe_ep = groups * tp;
     open_scenario(out, &s);
 }
 
@@ -458,6 +474,24 @@ static void test_closed_loop(void **state)
         assert_near(s.latency[ROOF_LATENCY_TPOT].mean_s, p->expected_tpot_s, 0.03);
         assert_near(s.tokens_per_s, p->expected_tokens_per_s, 0.03);
         assert_near(s.latency[ROOF_LATENCY_TTFT].mean_s, p->expected_ttft_s, 0.3);
+        close_plan(&plan);
+    }
+}
+
+/* With groups of the attention, each of which has a budget. If all shared one, 1024 requests would
+ * have a third of the tokens per second. */
+static void test_closed_loop_of_groups(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t groups, tp, batch, chunk;
+    } cases[] = {{4, 1, 64, 1000}, {4, 1, 1024, 1000}, {8, 1, 256, 512}, {2, 2, 256, 2048}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct plan plan;
+        open_groups(&plan, cases[i].groups, cases[i].tp, cases[i].batch, cases[i].chunk);
+        const struct roof_simulation s = loop(&plan, 40 * cases[i].batch);
+        assert_near(s.latency[ROOF_LATENCY_TPOT].mean_s, plan.predicted->expected_tpot_s, 0.1);
+        assert_near(s.tokens_per_s, plan.predicted->expected_tokens_per_s, 0.1);
         close_plan(&plan);
     }
 }
@@ -819,18 +853,31 @@ static void test_alike_prefixes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_little),      cmocka_unit_test(test_work),
-        cmocka_unit_test(test_verdict),     cmocka_unit_test(test_stages_end),
-        cmocka_unit_test(test_queues),      cmocka_unit_test(test_shared_steps),
-        cmocka_unit_test(test_monotone),    cmocka_unit_test(test_saturation),
-        cmocka_unit_test(test_crowd),       cmocka_unit_test(test_turned_away),
-        cmocka_unit_test(test_limits),      cmocka_unit_test(test_limit_texts),
-        cmocka_unit_test(test_alike),       cmocka_unit_test(test_alike_prefixes),
-        cmocka_unit_test(test_seed),        cmocka_unit_test(test_trace),
-        cmocka_unit_test(test_one_request), cmocka_unit_test(test_closed_loop),
-        cmocka_unit_test(test_pipeline),    cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_ids_return),  cmocka_unit_test(test_no_room),
-        cmocka_unit_test(test_drafts),      cmocka_unit_test(test_acceptance),
+        cmocka_unit_test(test_little),
+        cmocka_unit_test(test_work),
+        cmocka_unit_test(test_verdict),
+        cmocka_unit_test(test_stages_end),
+        cmocka_unit_test(test_queues),
+        cmocka_unit_test(test_shared_steps),
+        cmocka_unit_test(test_monotone),
+        cmocka_unit_test(test_saturation),
+        cmocka_unit_test(test_crowd),
+        cmocka_unit_test(test_turned_away),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_limit_texts),
+        cmocka_unit_test(test_alike),
+        cmocka_unit_test(test_alike_prefixes),
+        cmocka_unit_test(test_seed),
+        cmocka_unit_test(test_trace),
+        cmocka_unit_test(test_one_request),
+        cmocka_unit_test(test_closed_loop),
+        cmocka_unit_test(test_closed_loop_of_groups),
+        cmocka_unit_test(test_pipeline),
+        cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_ids_return),
+        cmocka_unit_test(test_no_room),
+        cmocka_unit_test(test_drafts),
+        cmocka_unit_test(test_acceptance),
         cmocka_unit_test(test_timeline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

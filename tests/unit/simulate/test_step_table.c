@@ -221,6 +221,37 @@ static void test_lines(void **state)
     check_lines(longest, true);
 }
 
+/* A product of all tokens takes 1 s each, and attention 2 s for each token of the largest group. */
+static enum roof_status grouped(double *out_s, void *context, const struct roof_step_load *load,
+                                struct roof_error *error)
+{
+    (void)context;
+    (void)error;
+    *out_s = load->tokens + 2 * load->tokens / (load->parts > 0 ? load->parts : 1);
+    return ROOF_OK;
+}
+
+/* 4 groups with 100 tokens: all in one take 300 s, equal parts 150 s, and with 40 in one 180 s. */
+static void test_groups(void **state)
+{
+    (void)state;
+    struct roof_step_table *table = NULL;
+    double time = 0;
+    assert_int_equal(roof_step_table_open(&table, grouped, NULL, NULL), ROOF_OK);
+    assert_int_equal(roof_step_table_groups(table, 4, NULL), ROOF_OK);
+    const struct {
+        double widest;
+        double time_s;
+    } cases[] = {{0, 300}, {100, 300}, {40, 180}, {25, 150}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct roof_step_load load = {
+            .tokens = 100, .prompt_context = 50, .widest = cases[i].widest};
+        assert_int_equal(roof_step_time(&time, table, &load, NULL), ROOF_OK);
+        assert_near(time, cases[i].time_s, 1e-9);
+    }
+    roof_step_table_free(table);
+}
+
 /* Steps with a number of tokens that was named are predicted themselves. */
 static enum roof_status hill(double *out_s, void *context, const struct roof_step_load *load,
                              struct roof_error *error)
@@ -379,11 +410,11 @@ static void test_interpolation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_planes),        cmocka_unit_test(test_beside_prompts),
-        cmocka_unit_test(test_longest),       cmocka_unit_test(test_cells),
-        cmocka_unit_test(test_lines),         cmocka_unit_test(test_pins),
-        cmocka_unit_test(test_images),        cmocka_unit_test(test_failure),
-        cmocka_unit_test(test_interpolation),
+        cmocka_unit_test(test_planes),  cmocka_unit_test(test_beside_prompts),
+        cmocka_unit_test(test_longest), cmocka_unit_test(test_cells),
+        cmocka_unit_test(test_lines),   cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_pins),    cmocka_unit_test(test_images),
+        cmocka_unit_test(test_failure), cmocka_unit_test(test_interpolation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
