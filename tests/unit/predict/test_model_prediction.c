@@ -405,8 +405,8 @@ static void test_host_range(void **state)
     i = infer(m, s, h);
     assert_near(i->expected_step_s, 387e-3, 1e-12);
     roof_model_band(&both[0], &both[1], i, i->expected_step_s);
-    assert_near(both[0], 0.86 * 387e-3, 1e-12);
-    assert_near(both[1], 1.43 * 387e-3, 1e-12);
+    assert_near(both[0], 0.88 * 387e-3, 1e-12);
+    assert_near(both[1], 1.46 * 387e-3, 1e-12);
     roof_model_free(m);
     free_calibrated(h);
 }
