@@ -509,32 +509,6 @@ static void put_copies(struct roof_text *out, int64_t copies, int64_t devices, c
                      copies == 1 ? "s" : "");
 }
 
-/* Says by what the plans are ranked over time. */
-static void put_order(struct roof_text *out, const struct roof_rate_answer *a, size_t shown)
-{
-    static const char *const over_time[] = {
-        [ROOF_PLAN_THROUGHPUT] = "device-hours",
-        [ROOF_PLAN_COST] = "cost",
-        [ROOF_PLAN_ENERGY] = "TDP times hours",
-    };
-    static const char *const at_peak[] = {
-        [ROOF_PLAN_THROUGHPUT] = "devices",
-        [ROOF_PLAN_COST] = "cost per hour",
-        [ROOF_PLAN_ENERGY] = "TDP",
-    };
-    const enum roof_plan_objective objective = a->problem->answer->problem.objective;
-    const size_t compared = a->found->compared;
-    if (compared == 0) {
-        return;
-    }
-    roof_text_printf(out, "rank: by %s over all intervals", over_time[objective]);
-    if (compared < shown) {
-        roof_text_printf(out, "; after rank %zu by %s for the greatest rate", compared,
-                         at_peak[objective]);
-    }
-    roof_text_put(out, "\ndev-hours: device-hours over all intervals, with the copies of each\n");
-}
-
 /* Explains what the table has beside numbers. */
 static void put_legend(struct roof_text *out, const struct roof_rate_answer *a, size_t top)
 {
@@ -556,7 +530,7 @@ static void put_legend(struct roof_text *out, const struct roof_rate_answer *a, 
     }
     const bool any = halves != NULL || searched < shown || wanted > 0 || low;
     roof_text_put(out, any || a->found->compared > 0 ? "\n" : "");
-    put_order(out, a, shown);
+    roof_rate_trace_order(out, a, shown);
     if (halves != NULL) {
         const struct roof_plan *const plan = &halves->plan;
         struct roof_plan_row row;

@@ -176,6 +176,31 @@ void roof_rate_trace_text(struct roof_text *out, const struct roof_rate_answer *
     put_sums(out, answer);
 }
 
+void roof_rate_trace_order(struct roof_text *out, const struct roof_rate_answer *a, size_t shown)
+{
+    static const char *const over_time[] = {
+        [ROOF_PLAN_THROUGHPUT] = "device-hours",
+        [ROOF_PLAN_COST] = "cost",
+        [ROOF_PLAN_ENERGY] = "TDP times hours",
+    };
+    static const char *const at_peak[] = {
+        [ROOF_PLAN_THROUGHPUT] = "devices",
+        [ROOF_PLAN_COST] = "cost per hour",
+        [ROOF_PLAN_ENERGY] = "TDP",
+    };
+    const enum roof_plan_objective objective = a->problem->answer->problem.objective;
+    const size_t compared = a->found->compared;
+    if (compared == 0) {
+        return;
+    }
+    roof_text_printf(out, "rank: by %s over all intervals", over_time[objective]);
+    if (compared < shown) {
+        roof_text_printf(out, "; after rank %zu by %s for the greatest rate", compared,
+                         at_peak[objective]);
+    }
+    roof_text_put(out, "\ndev-hours: device-hours over all intervals, with the copies of each\n");
+}
+
 /* --- for programs -------------------------------------------------------------------------- */
 
 static void put_number(struct roof_text *out, const char *key, double value)
