@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Draws charts of requests that arrive over time. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +8,7 @@
 
 #include "ask/curves.h"
 #include "base/base.h"
+#include "report/simulation_report.h"
 
 static double milliseconds(double seconds)
 {
@@ -123,6 +125,11 @@ static enum roof_status make_times(struct roof_curves *curves, const struct simu
     const struct roof_timeline *const t = &in->timeline;
     curves->dense = true;
     set_axes(curves, "time (s)", "requests; % of the KV cache", ROOF_SCALE_LINEAR);
+    curves->x.end = t->width_s * (double)roof_timeline_count(t);
+    if (in->row.result.saturated) {
+        roof_chart_name(curves->event.name, "the last request arrives");
+        curves->event.x = in->row.result.last_arrival_s;
+    }
     for (size_t i = 0; i < roof_timeline_count(t); i++) {
         const struct roof_moment_row row = roof_moment_row(t, i, &in->inputs);
         const double middle = row.moment.time_s + t->width_s / 2;
@@ -180,6 +187,20 @@ static enum roof_status make_distributions(struct roof_curves *curves,
 /* The end of a title, which is left out if there is no room for it. */
 #define LENGTHS " (prompt %s, generate %s)"
 
+/* Writes the load of a chart that is for one of them: " at 0.5 requests/s". */
+static void put_load(char out[ROOF_CHART_NAME_SIZE], const struct simulate_input *in)
+{
+    char rate[ROOF_QUANTITY_SIZE];
+    out[0] = '\0';
+    if (in->row.concurrency > 0) {
+        (void)snprintf(out, ROOF_CHART_NAME_SIZE, " with %" PRId64 " in flight",
+                       in->row.concurrency);
+    } else if (in->chart != ROOF_CHART_RATE && in->row.result.rate > 0) {
+        (void)snprintf(out, ROOF_CHART_NAME_SIZE, " at %s requests/s",
+                       roof_format_short(rate, in->row.result.rate));
+    }
+}
+
 enum roof_status roof_ask_load_curves(struct roof_text *out, struct roof_asking *a,
                                       const struct simulate_input *in, struct roof_error *error)
 {
@@ -191,6 +212,8 @@ enum roof_status roof_ask_load_curves(struct roof_text *out, struct roof_asking 
                  {"queue over time", make_times},
                  {"latencies", make_distributions}};
     char title[ROOF_CHART_NAME_SIZE];
+    char load[ROOF_CHART_NAME_SIZE];
+    struct roof_text about = ROOF_TEXT_INIT;
     struct roof_curves *const curves = calloc(1, sizeof *curves);
     const size_t kind = (size_t)(in->chart - ROOF_CHART_RATE);
     if (curves == NULL) {
@@ -198,18 +221,23 @@ enum roof_status roof_ask_load_curves(struct roof_text *out, struct roof_asking 
     }
     const char *const prompt = a->question->value[ROOF_INPUT_PROMPT];
     const char *const generate = a->question->value[ROOF_INPUT_GENERATE];
-    const int length = snprintf(title, sizeof title, "%.32s on %.32s: %s", in->model->id,
-                                in->hardware->id, kinds[kind].title);
+    put_load(load, in);
+    const int length = snprintf(title, sizeof title, "%.32s on %.32s: %s%.32s", in->model->id,
+                                in->hardware->id, kinds[kind].title, load);
     if (prompt != NULL && generate != NULL &&
         (size_t)length + strlen(prompt) + strlen(generate) + strlen(LENGTHS) < sizeof title) {
         (void)snprintf(title + length, sizeof title - (size_t)length, LENGTHS, prompt, generate);
     }
     roof_title_curves(curves, a, title);
-    enum roof_status status = kinds[kind].make(curves, in, error);
+    roof_simulation_report_about(&about, &in->row);
+    curves->about = about.data;
+    enum roof_status status =
+        about.failed ? roof_no_memory(error) : kinds[kind].make(curves, in, error);
     if (status == ROOF_OK) {
         status = roof_write_curves(out, a, curves, &in->size, error);
     }
     roof_curves_free(curves);
+    roof_text_free(&about);
     free(curves);
     return status;
 }

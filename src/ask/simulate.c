@@ -153,6 +153,14 @@ static enum roof_status fit(struct simulate_input *in, struct roof_deployments *
     return roof_fit_find(&in->inputs, &in->trace, rescale, deployments, error);
 }
 
+/* Tells whether the answer has the text report, or JSON: tables have no changes that raise the
+ * rate.
+ */
+static bool has_report(const struct roof_asking *a)
+{
+    return a->form.document || (a->form.format == ROOF_MARKDOWN && a->form.columns == NULL);
+}
+
 /* Simulates the rate of the question, or the greatest one within the limits. */
 static enum roof_status run(struct roof_simulation *result, struct simulate_input *in,
                             struct roof_deployments *deployments, const struct roof_asking *a,
@@ -189,8 +197,8 @@ static enum roof_status run(struct roof_simulation *result, struct simulate_inpu
     if (in->moments || in->chart > ROOF_CHART_RATE) {
         return simulate_greatest(result, in, found.rate, error);
     }
-    if (a->form.document && in->chart == 0 && !found.open) {
-        TRY(roof_raises_find(in->row.raise, &in->row.raises, deployments, &in->inputs, found.rate,
+    if (has_report(a) && in->chart == 0 && found.rate > 0) {
+        TRY(roof_raises_find(in->row.raise, &in->row.raises, deployments, &in->inputs, &found,
                              error));
     }
     return ROOF_OK;
@@ -222,10 +230,9 @@ static enum roof_status simulate(struct roof_text *text, struct simulate_input *
     if (in->row.concurrency == 0 && in->row.trace == NULL) {
         result->rate = in->capacity ? in->row.max_rate : in->arrivals.rate;
     }
-    if (in->row.open) {
+    if (roof_simulation_without_load(&in->row)) {
         roof_simulation_forget_load(result);
-    }
-    if (!in->row.open) {
+    } else {
         const char *const limit = in->row.max_rate_limit;
         /* Waiting for a copy that decodes does not delay the first token if that came with the
          * cache. */

@@ -324,9 +324,9 @@ static enum roof_status read_router(struct simulate_input *in, const struct roof
     TRY(roof_read_choice(&router, a->question, ROOF_INPUT_ROUTER, error));
     in->inputs.router = (enum roof_router)router;
     if (router == ROOF_ROUTER_PREFIX_AWARE && in->inputs.limits.part_blocks == 0) {
-        return roof_error_set(
-            error, ROOF_USAGE,
-            ROOF_KEY("router") " prefix-aware needs simulate with " ROOF_KEY("prefix_cache"));
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("router") " prefix-aware needs %s" ROOF_KEY("prefix_cache"),
+                              a->command == ROOF_COMMAND_SIMULATE ? "" : "simulate with ");
     }
     return ROOF_OK;
 }
@@ -553,6 +553,10 @@ static enum roof_status read_engine(struct simulate_input *in, const struct roof
     in->row.stack = a->question->value[ROOF_INPUT_STACK];
     if (id == NULL) {
         return ROOF_OK;
+    }
+    if (strchr(id, ',') != NULL) {
+        return roof_error_set(error, ROOF_USAGE, "simulate takes one engine, not the list '%s'",
+                              id);
     }
     TRY(roof_loan_engines(&engines, &a->loans, error));
     TRY(roof_engine_find(&engine, engines, id, error));

@@ -12,7 +12,10 @@
 /* The approximate number of ticks on a linear axis. */
 #define LINEAR_TICKS 4.0
 /* The most decades for which an axis also has ticks at 2 and 5. */
-#define FINE_DECADES 2.5
+#define FINE_DECADES 4.0
+/* The least ratio between an end of a logarithmic axis and the closest of these ticks for a tick at
+ * that end. */
+#define APART 1.4
 /* The least ratio of the end of a logarithmic axis to its greatest value. */
 #define HEADROOM 1.1
 /* The least ratio of values that are drawn on a logarithmic axis. */
@@ -137,6 +140,15 @@ static void scale_ten(struct roof_curve_axis *axis, double low, double high)
         for (size_t i = 0; i < (fine ? COUNT(parts) : 1); i++) {
             add_tick(axis, parts[i] * pow(10, k));
         }
+    }
+    if (axis->ticks < ROOF_CURVE_TICKS_MAX &&
+        (axis->ticks == 0 || axis->tick[0] > axis->min * APART)) {
+        memmove(axis->tick + 1, axis->tick, axis->ticks * sizeof *axis->tick);
+        axis->tick[0] = axis->min;
+        axis->ticks++;
+    }
+    if (axis->max > axis->tick[axis->ticks - 1] * APART) {
+        add_tick(axis, axis->max);
     }
 }
 
@@ -289,6 +301,10 @@ void roof_curves_summary(struct roof_text *out, const struct roof_curves *curves
     for (size_t i = 0; i < curves->limits; i++) {
         roof_text_printf(out, " %s: %s.", curves->limit[i].name,
                          roof_format_short(low, curves->limit[i].y));
+    }
+    if (curves->event.x > 0) {
+        roof_text_printf(out, " %s: %s.", curves->event.name,
+                         roof_format_short(low, curves->event.x));
     }
     struct roof_text note = ROOF_TEXT_INIT;
     for (int k = 0; k < NOTE_COUNT; k++) {

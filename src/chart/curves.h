@@ -48,6 +48,12 @@ struct roof_curve_limit {
     double y;
 };
 
+/** A line from the bottom to the top of the chart, where something happens. */
+struct roof_curve_event {
+    char name[ROOF_CHART_NAME_SIZE];
+    double x; /**< 0: there is none */
+};
+
 /** Start with roof_curves_init; only one thread at a time may change it. */
 struct roof_curves {
     char title[ROOF_CHART_NAME_SIZE];
@@ -56,6 +62,7 @@ struct roof_curves {
     size_t curves;
     struct roof_curve_limit limit[ROOF_CURVE_LIMITS_MAX];
     size_t limits;
+    struct roof_curve_event event;
     struct roof_curve_point *point; /**< owned */
     size_t points;
     size_t room;

@@ -25,6 +25,7 @@
 #define POINT_SIZE 0.9 /* the point size in gnuplot for that radius */
 #define DASHED "linewidth 1.4 dashtype (10,6)"
 #define LABELS_MAX 200
+#define TICK_SLACK 1e-6
 /* The number of points on a line that are tested against the box of a label. */
 #define STEPS 48
 /* The least fraction of the height for the plot. */
@@ -256,8 +257,31 @@ static void label_limit(struct drawing *d, const char *name, double y)
     }
 }
 
+/* Draws the line of an event, and its name beside it at the top. */
+static void put_event(struct drawing *d)
+{
+    const struct roof_curve_event *const event = &d->curves->event;
+    if (!(event->x > 0)) {
+        return;
+    }
+    const double x = x_of(d, event->x);
+    const double width = CHARACTER * (double)roof_text_width(event->name);
+    const double left = x + 6 + width < d->plot.right ? x + 6 : x - 6 - width;
+    const double top = d->plot.top + LINE / 2;
+    roof_text_put(d->out, "set arrow from ");
+    put_place(d, x, d->plot.bottom);
+    roof_text_put(d->out, " to ");
+    put_place(d, x, d->plot.top);
+    roof_text_put(d->out, " nohead front linewidth 1.4 dashtype 4 linecolor rgb '#606060'\n");
+    put_label(d, event->name, left, top, "left boxed", FONT - 1, "404040");
+    if (d->labels < LABELS_MAX) {
+        d->taken[d->labels++] = (struct box){left, top - 7, left + width, top + 7};
+    }
+}
+
 static void put_labels(struct drawing *d)
 {
+    put_event(d);
     for (size_t i = 0; i < d->curves->limits; i++) {
         const double y = y_of(d, d->curves->limit[i].y);
         put_line(d, d->plot.left, d->plot.right, y, "linewidth 1.4 dashtype 4", "B00020");
@@ -295,10 +319,12 @@ static void put_axis(const struct drawing *d, char letter, const struct roof_cur
     if (axis->scale != ROOF_SCALE_LINEAR) {
         roof_text_printf(d->out, "set logscale %c\n", letter);
     }
+    /* gnuplot leaves a tick out that is at the start of a logarithmic axis, up to rounding. */
+    const double slack = axis->scale == ROOF_SCALE_LINEAR ? 0 : TICK_SLACK;
     roof_text_printf(d->out, "set %crange [", letter);
-    roof_text_number(d->out, axis->min);
+    roof_text_number(d->out, axis->min * (1 - slack));
     roof_text_put(d->out, ":");
-    roof_text_number(d->out, axis->max);
+    roof_text_number(d->out, axis->max * (1 + slack));
     roof_text_printf(d->out, "]\nset %ctics (", letter);
     for (size_t i = 0; i < axis->ticks; i++) {
         roof_text_printf(d->out, "%s\"%s\" ", i == 0 ? "" : ", ",

@@ -114,6 +114,21 @@ static void draw_limits(const struct drawing *d)
     }
 }
 
+/* Draws the line of an event, with its name on the side with more room. */
+static void draw_event(const struct drawing *d)
+{
+    const struct roof_curve_event *const event = &d->curves->event;
+    if (event->x > 0) {
+        const double x = floor(column_of(d, event->x));
+        const double width = (double)strlen(event->name);
+        for (size_t y = 0; y + 2 < d->page.rows; y++) {
+            roof_page_write(&d->page, x, (double)y, ":");
+        }
+        roof_page_write(&d->page, x + 2 + width < (double)d->page.columns ? x + 2 : x - 1 - width,
+                        0, event->name);
+    }
+}
+
 /* Returns the column of the next letter on a curve in a dense chart. */
 static double next_mark(const struct drawing *d, size_t point)
 {
@@ -140,6 +155,7 @@ static void draw(struct drawing *d)
         last = point;
     }
     roof_page_colour(&d->page, 0);
+    draw_event(d);
     draw_limits(d);
     for (size_t i = 0; i < curves->points; i++) {
         const struct roof_curve_point *const point = &curves->point[i];

@@ -46,7 +46,8 @@ static const struct special_help {
     {ROOF_COMMAND_RECOMMEND, ANY, ROOF_INPUT_DP,
      "copies of the model, each with its own devices and batch (default: all numbers are tried)"},
     {ROOF_COMMAND_RECOMMEND, ANY, ROOF_INPUT_ATTENTION_DP,
-     "data-parallel attention: groups of tp devices (default: all sizes are tried)"},
+     "data-parallel attention: groups of tp devices; the devices are tp x attention-dp (default: "
+     "all sizes are tried)"},
     {ROOF_COMMAND_RECOMMEND, ANY, ROOF_INPUT_MOE_TP,
      "devices that split each expert (default: all sizes are tried)"},
     {ROOF_COMMAND_RECOMMEND, ANY, ROOF_INPUT_MOE_EP,

@@ -345,7 +345,9 @@ static const struct roof_input inputs[(int)ROOF_INPUT_COUNT - (int)ROOF_DIM_COUN
                         SERVED(WORKLOAD)),
     ROW(ATTENTION_DP) = LENGTH_OF(
         "attention-dp", attention_dp, "attention_dp",
-        "data-parallel attention: groups of tp devices, each with its own sequences (default 1)",
+        "data-parallel attention: groups of tp devices, each with its own sequences (default 1); "
+        "the devices are tp x attention-dp (SGLang's --tp 8 --dp 8 --enable-dp-attention: --tp 1 "
+        "--attention-dp 8)",
         SERVED(WORKLOAD)),
     ROW(MOE_TP) = LENGTH_OF("moe-tp", moe_tp, "moe_tp",
                             "devices that split each expert (default: tp x attention-dp / moe-ep)",

@@ -141,7 +141,7 @@ static bool serves_more(int64_t devices, double rate, int64_t others, double the
 /* Tells whether a plan without stages makes one with stages needless, in the same formats on the
  * same device: its copies fill the same devices, serve as many requests in the closed form, and
  * need no longer for a first token. The closed form has all advantages of stages but that their
- * requests wait in one queue, and the waits are the same: docs/simulation.md, "Pipeline stages". */
+ * requests wait in one queue, and the waits are the same: docs/formulas.md, "Copies for a rate". */
 static bool makes_needless(const struct roof_rate_plan *whole, const struct roof_rate_plan *staged)
 {
     const struct roof_plan *const a = &whole->plan;
@@ -506,14 +506,6 @@ double roof_rate_need(const struct roof_rate_plans *found, const struct roof_rat
                : score_of(plan, &problem->answer->problem, (double)plan->devices);
 }
 
-/* Moves a plan to the front. */
-static void put_first(struct roof_rate_plans *out, size_t number)
-{
-    const struct roof_rate_plan way = out->way[number];
-    memmove(out->way + 1, out->way, number * sizeof *out->way);
-    out->way[0] = way;
-}
-
 static enum roof_status serve_way_over_time(void *context, size_t number, struct roof_error *error)
 {
     const struct team *const team = context;
@@ -521,8 +513,47 @@ static enum roof_status serve_way_over_time(void *context, size_t number, struct
                            team->problem, error);
 }
 
-/* Finds the copies of the best plans for the rates over time, and the plan with the least total
- * cost. */
+/* Returns the devices of the copies for all rates over time, times the duration of each rate. */
+static double device_seconds(const struct roof_rate_plan *all,
+                             const struct roof_rate_problem *problem)
+{
+    double sum = 0;
+    for (size_t i = 0; i < problem->others; i++) {
+        sum += problem->weight[i] * (double)all[i].plan.devices;
+    }
+    return sum;
+}
+
+/* Ranks the first plans by their total cost over time, by insertion; among equals, the one that is
+ * better at the greatest rate stays first. `all` has the copies of each plan in turn. */
+static void rank_over_time(struct roof_rate_plans *out, size_t ways,
+                           const struct roof_rate_plan *all,
+                           const struct roof_rate_problem *problem)
+{
+    const size_t rates = problem->others;
+    struct place place[ROOF_RATE_WAYS_MAX];
+    for (size_t i = 0; i < ways; i++) {
+        struct roof_rate_plan way = out->way[i];
+        const struct place own = {.way = i,
+                                  .bound = way.plan.basis == ROOF_PLAN_BOUND,
+                                  .score = taken_by(all + i * rates, problem)};
+        size_t at = i;
+        way.device_seconds = device_seconds(all + i * rates, problem);
+        for (; at > 0 && by_score(&own, &place[at - 1]) < 0; at--) {
+            place[at] = place[at - 1];
+            out->way[at] = out->way[at - 1];
+        }
+        place[at] = own;
+        out->way[at] = way;
+    }
+    for (size_t i = 0; i < ways; i++) {
+        out->at_peak = place[i].way == 0 ? i : out->at_peak;
+    }
+    memcpy(out->other, all + place[0].way * rates, rates * sizeof *all);
+    out->compared = ways;
+}
+
+/* Finds the copies of the best plans for the rates over time, and ranks these plans by them. */
 static enum roof_status choose_over_time(struct roof_rate_plans *out, size_t ways,
                                          const struct roof_rate_problem *problem,
                                          struct roof_error *error)
@@ -530,21 +561,16 @@ static enum roof_status choose_over_time(struct roof_rate_plans *out, size_t way
     const size_t rates = problem->others;
     struct roof_rate_plan *const other = calloc(ways * rates + 1, sizeof *other);
     struct team team = {.problem = problem, .way = out->way, .other = other};
-    size_t best = 0;
     if (other == NULL) {
         return roof_no_memory(error);
     }
     const enum roof_status status =
         roof_crew_run(ways, problem->threads, serve_way_over_time, &team, error);
-    for (size_t i = 1; i < ways && status == ROOF_OK; i++) {
-        best = taken_by(other + i * rates, problem) < taken_by(other + best * rates, problem)
-                   ? i
-                   : best;
+    if (status == ROOF_OK) {
+        rank_over_time(out, ways, other, problem);
+        out->others = rates;
     }
-    memcpy(out->other, other + best * rates, rates * sizeof *other);
     free(other);
-    put_first(out, best);
-    out->others = rates;
     return status;
 }
 

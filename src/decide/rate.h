@@ -42,11 +42,12 @@ struct roof_rate_plan {
     double price;    /* per hour of all devices; NAN: unknown */
     double cost;     /* per million output tokens */
     double joule;    /* per output token, with all devices at TDP */
-    double excess;   /* largest latency / limit */
-    int64_t most_devices; /* it is given up if it needs more; ROOF_RATE_ANY_DEVICES: never */
-    bool hopeless;        /* it is not simulated, because it needs more in the closed form */
-    double unlinked;      /* its number of devices if the link between them is unknown; 0: known */
-    bool many;            /* the closed form asks for more copies than are tried */
+    double device_seconds; /* over time, with the copies for each rate; NAN: not compared */
+    double excess;         /* largest latency / limit */
+    int64_t most_devices;  /* it is given up if it needs more; ROOF_RATE_ANY_DEVICES: never */
+    bool hopeless;         /* it is not simulated, because it needs more in the closed form */
+    double unlinked;       /* its number of devices if the link between them is unknown; 0: known */
+    bool many;             /* the closed form asks for more copies than are tried */
     bool known; /* an earlier search had the same token budget, and has all of the above */
 };
 
@@ -88,8 +89,11 @@ struct roof_rate_plans {
         nearest; /* the closest plan if none keeps the limits; no steps: there is none */
     struct roof_rate_miss miss[ROOF_PLAN_HARDWARE_MAX]; /* by the device of the problem */
     struct roof_rate_plan *other; /* the best plan at the other rates; owned */
-    size_t others; /* number of rates that it serves; over time all, with the copies of a greater
-                      rate if none were found */
+    size_t others;   /* number of rates that it serves; over time all, with the copies of a greater
+                        rate if none were found */
+    size_t compared; /* number of plans, from the first on, that are ranked by what they need over
+                        time; 0: without durations */
+    size_t at_peak;  /* the plan that is best at the greatest rate alone */
 };
 
 /* Searches the plans. They are ranked by devices, or by the price or the power of these; those with

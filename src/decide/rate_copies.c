@@ -391,6 +391,7 @@ static void count_devices(struct roof_rate_plan *way, const struct roof_plan_pro
     way->cost = way->price / 3600 / tokens_per_s(way) * 1e6;
     way->joule = way->plan.watt / tokens_per_s(way);
     way->max_rate = way->max_rate_low = way->max_rate_high = way->headroom = ROOF_UNKNOWN;
+    way->device_seconds = ROOF_UNKNOWN;
     way->open = false;
 }
 

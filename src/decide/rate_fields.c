@@ -9,7 +9,14 @@
 
 /* The parts of a row: the plan, with the fields of a plan row, and the rate plan. */
 enum rate_part { RATE_PLAN, RATE_WAY };
-enum rate_value { RATE_SCHEMA = 1, RATE_BOTTLENECK, RATE_CHUNK, RATE_SCHEDULER, RATE_GREATEST };
+enum rate_value {
+    RATE_SCHEMA = 1,
+    RATE_BOTTLENECK,
+    RATE_CHUNK,
+    RATE_SCHEDULER,
+    RATE_GREATEST,
+    RATE_DEVICE_HOURS
+};
 
 /* The width of the column that tells estimates from lower bounds. */
 #define BASIS_WIDTH (-8)
@@ -81,6 +88,7 @@ static const struct roof_field way_fields[] = {
     {.key = "price_per_hour", NUMBER(price, NONE), .width = 9, .label = "cost/hour"},
     {.key = "cost_per_million_tokens", NUMBER(cost, NONE), .width = 9, .label = "cost/Mtok"},
     {.key = "tdp_joule_per_token", NUMBER(joule, NONE)},
+    {.key = "device_hours", .derived = RATE_DEVICE_HOURS},
 };
 
 void roof_rate_fields(struct roof_fields *out)
@@ -116,6 +124,8 @@ void roof_rate_values(struct roof_value *out, const struct roof_fields *fields,
         } else if (fields->field[i].derived == RATE_GREATEST) {
             out[i] = (struct roof_value){row->way->max_rate,
                                          roof_rate_falls_short(row->way) ? ROOF_RATE_SHORT : NULL};
+        } else if (fields->field[i].derived == RATE_DEVICE_HOURS) {
+            out[i].number = row->way->device_seconds / 3600;
         } else if (fields->field[i].derived == RATE_SCHEDULER) {
             out[i].text = row->way->engine == NULL ? NULL : row->way->engine->id;
         } else if (fields->field[i].derived == RATE_BOTTLENECK) {

@@ -527,10 +527,8 @@ void roof_plan_json_notes(struct roof_text *out, const char *begin, const struct
                           const struct roof_plan_problem *problem, const struct roof_plans *plans)
 {
     struct roof_text notes = ROOF_TEXT_INIT;
-    if (plans != NULL) {
-        put_more(&notes, plan, problem);
-        put_unlimited(&notes, plans, problem);
-    }
+    put_more(&notes, plan, problem);
+    put_unlimited(&notes, plans, problem);
     roof_plan_put_notes(&notes, plan, problem);
     roof_report_note_list(out, begin, &notes);
     roof_text_free(&notes);

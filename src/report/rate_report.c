@@ -10,6 +10,7 @@
 #include "base/shell.h"
 #include "report/caveat_report.h"
 #include "report/markdown.h"
+#include "report/note_list.h"
 #include "report/plan_parts.h"
 #include "report/rate_trace_report.h"
 #include "report/render.h"
@@ -358,6 +359,9 @@ static void hide_columns(struct roof_table *table, const struct roof_rate_answer
         roof_table_append(table, ROOF_TABLE_RATES, "tdp_w", "TDP W");
         roof_table_append(table, ROOF_TABLE_RATES, "tdp_joule_per_token", "J/token");
     }
+    if (a->found->compared > 0) {
+        roof_table_append(table, ROOF_TABLE_RATES, "device_hours", "dev-hours");
+    }
     fit_column(table, "hardware", c.hardware);
     fit_column(table, "copies", c.copies > strlen("copies") ? c.copies : strlen("copies"));
     fit_column(table, "formats", c.formats);
@@ -474,6 +478,32 @@ static void put_without(struct roof_text *out, const struct roof_rate_answer *a,
     }
 }
 
+/* Says on which devices plans with separate prefill copies were left out, although others serve the
+ * rate: such copies may be in several nodes, whose link is unknown. */
+static void put_unlinked(struct roof_text *out, const struct roof_rate_answer *a,
+                         const char *separator)
+{
+    const struct roof_plan_problem *const problem = &a->problem->answer->problem;
+    for (size_t h = 0; h < problem->hardware_count; h++) {
+        const struct roof_hardware *const device = problem->hardware[h];
+        const double devices = a->found->miss[h].unlinked;
+        const enum roof_figure_id missing = devices > 0 && is_served(a->found, h)
+                                                ? roof_hardware_unlinked(device, devices)
+                                                : ROOF_FIGURE_COUNT;
+        if (missing != ROOF_FIGURE_COUNT) {
+            const char *const key = roof_figure_key(missing)->key;
+            roof_text_put(out, separator);
+            const size_t from = out->length;
+            roof_text_printf(out,
+                             "Note: plans with separate prefill copies were left out if they need "
+                             "%s of %s, which is unknown: --set %s=VALUE",
+                             key, device->id, key);
+            roof_text_fold(out, from, 0);
+            roof_text_put(out, "\n");
+        }
+    }
+}
+
 /* Writes "2 copies of 1 device that prefill". */
 static void put_copies(struct roof_text *out, int64_t copies, int64_t devices, const char *does)
 {
@@ -501,7 +531,9 @@ static void put_legend(struct roof_text *out, const struct roof_rate_answer *a, 
         low = low || roof_rate_falls_short(way);
         shown++;
     }
-    roof_text_put(out, halves != NULL || searched < shown || wanted > 0 || low ? "\n" : "");
+    const bool any = halves != NULL || searched < shown || wanted > 0 || low;
+    roof_text_put(out, any || a->found->compared > 0 ? "\n" : "");
+    roof_rate_trace_order(out, a, shown);
     if (halves != NULL) {
         const struct roof_plan *const plan = &halves->plan;
         struct roof_plan_row row;
@@ -568,6 +600,7 @@ static void put_ways(struct roof_text *out, const struct roof_rate_answer *a, si
                       "less.\n");
     }
     put_without(out, a, "\n");
+    put_unlinked(out, a, "\n");
     roof_plan_put_collectives(out, problem, &a->found->way[0].plan);
 }
 
@@ -740,8 +773,11 @@ void roof_rate_report_json(struct roof_text *out, const struct roof_rate_answer 
     roof_text_put(out, "\n]");
     if (found->count > 0) {
         roof_rate_trace_json(out, answer);
-        roof_plan_json_notes(out, ",\n", &found->way[0].plan, &answer->problem->answer->problem,
-                             NULL);
+        struct roof_text notes = ROOF_TEXT_INIT;
+        roof_plan_put_notes(&notes, &found->way[0].plan, &answer->problem->answer->problem);
+        put_unlinked(&notes, answer, "\n");
+        roof_report_note_list(out, ",\n", &notes);
+        roof_text_free(&notes);
     }
     roof_text_printf(out, ",\n\"ways\": %zu,\n\"simulated\": %zu\n}\n", found->ways,
                      found->simulated);

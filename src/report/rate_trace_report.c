@@ -29,24 +29,34 @@ static int64_t devices_at(const struct roof_rate_answer *a, size_t interval)
 struct sums {
     double hours;
     double device_hours;
-    double peak_device_hours; /* when the copies for the greatest rate run all the time */
+    double peak_device_hours; /* of the best plan for the greatest rate, if it runs all the time */
     double cost;              /* NAN: the price is unknown */
     double peak_cost;
 };
 
+/* Returns the price of a device of a plan per hour; NAN: unknown. */
+static double device_price(const struct roof_rate_plan *way)
+{
+    return way->price / (double)way->plan.devices;
+}
+
+/* The plan that serves the greatest rate best need not be the first, which is the best over time.
+ */
+static const struct roof_rate_plan *plan_at_peak(const struct roof_rate_answer *a)
+{
+    return &a->found->way[a->found->at_peak];
+}
+
 static struct sums sums_of(const struct roof_rate_answer *a)
 {
-    const struct roof_rate_plan *const best = &a->found->way[0];
-    const double price = best->price / (double)best->plan.devices; /* per device hour */
-    struct sums sums = {.hours = 0};
+    const struct roof_rate_plan *const peak = plan_at_peak(a);
+    struct sums sums = {.device_hours = a->found->way[0].device_seconds / HOUR};
     for (size_t i = 0; i < a->trace->count; i++) {
-        const double hours = a->trace->interval[i].duration_s / HOUR;
-        sums.hours += hours;
-        sums.device_hours += hours * (double)devices_at(a, i);
+        sums.hours += a->trace->interval[i].duration_s / HOUR;
     }
-    sums.peak_device_hours = sums.hours * (double)best->plan.devices;
-    sums.cost = price * sums.device_hours;
-    sums.peak_cost = price * sums.peak_device_hours;
+    sums.peak_device_hours = sums.hours * (double)peak->plan.devices;
+    sums.cost = device_price(&a->found->way[0]) * sums.device_hours;
+    sums.peak_cost = device_price(peak) * sums.peak_device_hours;
     return sums;
 }
 
@@ -96,6 +106,14 @@ static void put_row(struct roof_text *out, const struct roof_rate_answer *a, siz
     roof_text_printf(out, "  %7" PRId64 "\n", devices_at(a, first));
 }
 
+/* Says by what the plan for the greatest rate is the best. */
+static const char *best_at_peak(enum roof_plan_objective objective)
+{
+    return objective == ROOF_PLAN_COST     ? "the cheapest"
+           : objective == ROOF_PLAN_ENERGY ? "the least TDP"
+                                           : "the fewest";
+}
+
 static void put_sums(struct roof_text *out, const struct roof_rate_answer *a)
 {
     const struct sums sums = sums_of(a);
@@ -105,16 +123,34 @@ static void put_sums(struct roof_text *out, const struct roof_rate_answer *a)
     roof_text_put(out, "\n");
     const size_t from = out->length;
     roof_text_printf(out,
-                     "  device-hours %s with the copies of each interval, %s with those of the "
-                     "greatest rate: %.0f%% less\n",
+                     "  device-hours %s with the copies of each interval, %s with the %" PRId64
+                     " devices of rank %zu (%s for the greatest rate) all the time: %.0f%% less\n",
                      roof_format_short(some, sums.device_hours),
-                     roof_format_short(all, sums.peak_device_hours), 100 * saved);
+                     roof_format_short(all, sums.peak_device_hours), plan_at_peak(a)->plan.devices,
+                     a->found->at_peak + 1, best_at_peak(a->problem->answer->problem.objective),
+                     100 * saved);
     roof_text_fold(out, from, 15);
-    if (!isnan(sums.cost)) {
+    if (!isnan(sums.cost) && !isnan(sums.peak_cost)) {
         roof_text_printf(out, "  cost         %s instead of %s\n",
                          roof_format_short(some, sums.cost),
                          roof_format_short(all, sums.peak_cost));
     }
+}
+
+/* Says what the rows leave open: the rates of joined intervals, and the length of the last one. */
+static void put_notes(struct roof_text *out, const struct roof_rate_answer *a, bool joined)
+{
+    const struct roof_rate_interval *const last = &a->trace->interval[a->trace->count - 1];
+    char hours[ROOF_QUANTITY_SIZE];
+    if (joined) {
+        roof_text_put(out,
+                      "  Intervals with the same copies are one line, which has their greatest "
+                      "rate.\n");
+    }
+    roof_text_put(out, "  The last interval (");
+    roof_text_plain(out, last->time);
+    roof_text_printf(out, ") lasts as long as the one before it: %s h.\n",
+                     roof_format_short(hours, last->duration_s / HOUR));
 }
 
 void roof_rate_trace_text(struct roof_text *out, const struct roof_rate_answer *answer)
@@ -136,7 +172,33 @@ void roof_rate_trace_text(struct roof_text *out, const struct roof_rate_answer *
     if (rows > ROWS_MAX) {
         roof_text_printf(out, "  and %zu more; -f json has all\n", rows - ROWS_MAX);
     }
+    put_notes(out, answer, rows < answer->trace->count);
     put_sums(out, answer);
+}
+
+void roof_rate_trace_order(struct roof_text *out, const struct roof_rate_answer *a, size_t shown)
+{
+    static const char *const over_time[] = {
+        [ROOF_PLAN_THROUGHPUT] = "device-hours",
+        [ROOF_PLAN_COST] = "cost",
+        [ROOF_PLAN_ENERGY] = "TDP times hours",
+    };
+    static const char *const at_peak[] = {
+        [ROOF_PLAN_THROUGHPUT] = "devices",
+        [ROOF_PLAN_COST] = "cost per hour",
+        [ROOF_PLAN_ENERGY] = "TDP",
+    };
+    const enum roof_plan_objective objective = a->problem->answer->problem.objective;
+    const size_t compared = a->found->compared;
+    if (compared == 0) {
+        return;
+    }
+    roof_text_printf(out, "rank: by %s over all intervals", over_time[objective]);
+    if (compared < shown) {
+        roof_text_printf(out, "; after rank %zu by %s for the greatest rate", compared,
+                         at_peak[objective]);
+    }
+    roof_text_put(out, "\ndev-hours: device-hours over all intervals, with the copies of each\n");
 }
 
 /* --- for programs -------------------------------------------------------------------------- */
@@ -180,6 +242,7 @@ void roof_rate_trace_json(struct roof_text *out, const struct roof_rate_answer *
     roof_text_put(out, "\n]");
     put_number(out, ",\n\"device_hours", sums.device_hours);
     put_number(out, ",\n\"peak_device_hours", sums.peak_device_hours);
+    put_number(out, ",\n\"peak_rank", (double)(answer->found->at_peak + 1));
     put_number(out, ",\n\"cost", sums.cost);
     put_number(out, ",\n\"peak_cost", sums.peak_cost);
 }

@@ -46,6 +46,21 @@ static const char *row_time(char out[ROOF_QUANTITY_SIZE], double time_s,
                                  : roof_format_in(out, time_s, ROOF_UNIT_MILLISECONDS);
 }
 
+/* Formats a latency that misses its limit with as many digits as show that. */
+static const char *missed_time(char out[ROOF_QUANTITY_SIZE], double time_s, double limit_s)
+{
+    char limit[ROOF_QUANTITY_SIZE];
+    (void)short_time(out, time_s);
+    (void)short_time(limit, limit_s);
+    for (int digits = 5; digits < 17 && strcmp(out, limit) == 0; digits++) {
+        (void)snprintf(out, ROOF_QUANTITY_SIZE, "%.*g ms", digits,
+                       roof_to_unit(time_s, ROOF_UNIT_MILLISECONDS));
+        (void)snprintf(limit, ROOF_QUANTITY_SIZE, "%.*g ms", digits,
+                       roof_to_unit(limit_s, ROOF_UNIT_MILLISECONDS));
+    }
+    return out;
+}
+
 /* Writes "tp 4, 2 copies", and the number of devices. */
 static void put_copies(struct roof_text *out, const struct roof_scenario *s)
 {
@@ -81,16 +96,34 @@ static void put_split(struct roof_text *out, const struct roof_simulation_row *r
     roof_text_printf(out, ", devices %.0f", devices);
 }
 
+static void put_formats(struct roof_text *out, const struct roof_deployment *d)
+{
+    const struct roof_formats *const f = &d->scenario.common.formats;
+    roof_text_put(out, "; ");
+    roof_model_report_weights(out, d->model, f);
+    roof_text_printf(out, ", activations %s, kv %s", roof_format(f->activations)->name,
+                     roof_format(f->kv)->name);
+}
+
+void roof_simulation_report_about(struct roof_text *out, const struct roof_simulation_row *row)
+{
+    roof_text_put(out, row->engine != NULL ? "engine " : "generic scheduler");
+    roof_text_plain(out, row->engine != NULL ? row->engine : "");
+    put_split(out, row);
+    put_formats(out, row->deployment);
+}
+
 static void put_heading(struct roof_text *out, const struct roof_simulation_row *row)
 {
     const struct roof_deployment *const d = row->deployment;
-    const struct roof_formats *const f = &d->scenario.common.formats;
     const size_t title = out->length;
     char rate[ROOF_QUANTITY_SIZE];
     roof_text_printf(out, "%s on ", d->model->id);
     roof_report_device(out, d->hardware);
     if (row->concurrency > 0) {
         roof_text_printf(out, ": %" PRId64 " requests in flight", row->concurrency);
+    } else if (row->max_rate <= 0) { /* at the rate that the search ends with, each runs alone */
+        roof_text_put(out, ": requests that run alone");
     } else if (row->open) { /* at the rate that the search ends with, all have arrived */
         roof_text_put(out, ": all requests");
         if (row->trace != NULL) {
@@ -114,10 +147,7 @@ static void put_heading(struct roof_text *out, const struct roof_simulation_row 
         roof_text_put(out, "; engine ");
         roof_text_plain(out, row->engine);
     }
-    roof_text_put(out, "; ");
-    roof_model_report_weights(out, d->model, f);
-    roof_text_printf(out, ", activations %s, kv %s", roof_format(f->activations)->name,
-                     roof_format(f->kv)->name);
+    put_formats(out, d);
     roof_text_fold(out, title, 4);
     roof_text_put(out, row->engine != NULL
                            ? "\n\n"
@@ -174,8 +204,65 @@ static void put_interval(struct roof_text *out, const struct roof_simulation_row
     roof_text_put(out, ")");
 }
 
+/* Says which limits a request misses that runs alone, and by how much. */
+static void put_none(struct roof_text *out, const struct roof_simulation *s,
+                     const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
+{
+    const char *separator = ": without load, ";
+    const size_t from = out->length;
+    put_line(out, "greatest rate", "none");
+    for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
+        const struct roof_latency_result *const r = &s->latency[i];
+        char name[ROOF_QUANTITY_SIZE];
+        char time[ROOF_QUANTITY_SIZE];
+        char most[ROOF_QUANTITY_SIZE];
+        if (!r->met && isfinite(r->limited_s)) {
+            roof_text_printf(out, "%sthe %s of %s is %s (limit %s)", separator,
+                             roof_report_percentile(name, limit[i].percent), latency_names[i],
+                             missed_time(time, r->limited_s, limit[i].time_s),
+                             short_time(most, limit[i].time_s));
+            separator = ", ";
+        }
+    }
+    roof_text_put(out, *separator == ':' ? ": a request misses a limit even without load" : "");
+    roof_text_fold(out, from, 23);
+    roof_text_put(out, "\n\n");
+}
+
+/* Writes the change of a deployment: options, and the devices that it needs. */
+static void put_change(struct roof_text *out, const struct roof_raise *raise, double devices)
+{
+    char name[ROOF_INPUT_NAME_SIZE];
+    roof_text_put(out, roof_input_name(name, roof_input_find(raise->key)));
+    if (raise->format != NULL) {
+        roof_text_printf(out, " %s", raise->format);
+    } else {
+        roof_text_printf(out, " %" PRId64, raise->value);
+    }
+    if (raise->other_key != NULL) {
+        roof_text_printf(out, " %s %" PRId64,
+                         roof_input_name(name, roof_input_find(raise->other_key)),
+                         raise->other_value);
+    }
+    if ((double)raise->devices > devices) {
+        roof_text_printf(out, " (%" PRId64 " devices)", raise->devices);
+    }
+}
+
+/* Writes a factor with its interval, or with one digit if that is unknown. */
+static void put_factor(struct roof_text *out, const struct roof_raise *raise)
+{
+    if (isnan(raise->factor_low)) {
+        roof_text_printf(out, ": about x%.1g\n", raise->factor);
+    } else {
+        roof_text_printf(out, ": about x%.2g (95%% interval: %.2g to %.2g)\n", raise->factor,
+                         raise->factor_low, raise->factor_high);
+    }
+}
+
 /* Writes the greatest rate within the limits, and the limit that a higher one misses. */
-static void put_capacity(struct roof_text *out, const struct roof_simulation_row *row)
+static void put_capacity(struct roof_text *out, const struct roof_simulation_row *row,
+                         const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
 {
     char rate[ROOF_QUANTITY_SIZE];
     if (row->open) {
@@ -185,8 +272,7 @@ static void put_capacity(struct roof_text *out, const struct roof_simulation_row
         return;
     }
     if (row->max_rate <= 0) {
-        put_line(out, "greatest rate", "none");
-        roof_text_put(out, ": a request misses a limit even without load\n\n");
+        put_none(out, &row->result, limit);
         return;
     }
     put_line(out, "greatest rate", roof_format_short(rate, row->max_rate));
@@ -204,23 +290,9 @@ static void put_capacity(struct roof_text *out, const struct roof_simulation_row
                          row->max_rate_factor);
     }
     for (size_t i = 0; i < row->raises; i++) {
-        const struct roof_raise *const raise = &row->raise[i];
-        char name[ROOF_INPUT_NAME_SIZE];
-        const struct roof_input *const input = roof_input_find(raise->key);
-        put_line(out, i == 0 ? "raised by" : "", roof_input_name(name, input));
-        if (raise->format != NULL) {
-            roof_text_printf(out, " %s", raise->format);
-        } else {
-            roof_text_printf(out, " %" PRId64, raise->value);
-        }
-        if (raise->other_key != NULL) {
-            const struct roof_input *const other = roof_input_find(raise->other_key);
-            roof_text_printf(out, " %s %" PRId64, roof_input_name(name, other), raise->other_value);
-        }
-        if ((double)raise->devices > roof_simulation_devices(row)) {
-            roof_text_printf(out, " (%" PRId64 " devices)", raise->devices);
-        }
-        roof_text_printf(out, ": about x%.2g\n", raise->factor);
+        put_line(out, i == 0 ? "raised by" : "", "");
+        put_change(out, &row->raise[i], roof_simulation_devices(row));
+        put_factor(out, &row->raise[i]);
     }
     roof_text_put(out, "\n");
 }
@@ -427,21 +499,6 @@ void roof_report_unsure(struct roof_text *out, const char *before, const char *a
     }
 }
 
-/* Formats a latency that misses its limit with as many digits as show that. */
-static const char *missed_time(char out[ROOF_QUANTITY_SIZE], double time_s, double limit_s)
-{
-    char limit[ROOF_QUANTITY_SIZE];
-    (void)short_time(out, time_s);
-    (void)short_time(limit, limit_s);
-    for (int digits = 5; digits < 17 && strcmp(out, limit) == 0; digits++) {
-        (void)snprintf(out, ROOF_QUANTITY_SIZE, "%.*g ms", digits,
-                       roof_to_unit(time_s, ROOF_UNIT_MILLISECONDS));
-        (void)snprintf(limit, ROOF_QUANTITY_SIZE, "%.*g ms", digits,
-                       roof_to_unit(limit_s, ROOF_UNIT_MILLISECONDS));
-    }
-    return out;
-}
-
 static void put_limits(struct roof_text *out, const struct roof_simulation *s,
                        const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
 {
@@ -519,6 +576,12 @@ static void put_doubt(struct roof_text *out, const struct roof_fit_errors *fit)
     }
 }
 
+/* Returns a percentage with one decimal, which is never -0.0. */
+static double shown_percent(double fraction)
+{
+    return round(1000 * fraction) / 10 + 0.;
+}
+
 /* Compares the simulation with the measured times of the trace. */
 static void put_fit(struct roof_text *out, const struct roof_simulation_row *row)
 {
@@ -540,13 +603,17 @@ static void put_fit(struct roof_text *out, const struct roof_simulation_row *row
             put_line(out, "", "the times do not belong to this deployment\n");
         }
     }
+    put_line(out, "measured", "");
+    roof_text_printf(out, "means of %s%" PRIu64 " request%s\n", row->fitted ? "the other " : "",
+                     fit->requests, fit->requests == 1 ? "" : "s");
     for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
-        char time[ROOF_QUANTITY_SIZE];
+        char measured[ROOF_QUANTITY_SIZE];
+        char simulated[ROOF_QUANTITY_SIZE];
         if (!isnan(fit->error[i])) {
-            put_line(out, i == 0 ? "measured" : "", latency_names[i]);
-            roof_text_printf(out, " %s on average of %s%" PRIu64 " request%s: error %+.1f%%\n",
-                             short_time(time, fit->measured_s[i]), row->fitted ? "the other " : "",
-                             fit->requests, fit->requests == 1 ? "" : "s", 100 * fit->error[i]);
+            put_line(out, "", latency_names[i]);
+            roof_text_printf(
+                out, " %s, simulated %s: error %+.1f%%\n", short_time(measured, fit->measured_s[i]),
+                short_time(simulated, fit->simulated_s[i]), shown_percent(fit->error[i]));
         }
     }
     if (row->fitted) {
@@ -569,11 +636,11 @@ void roof_simulation_report_text(struct roof_text *out, const struct roof_simula
     const struct roof_simulation *const s = &row->result;
     put_heading(out, row);
     if (row->open || !isnan(row->max_rate)) {
-        put_capacity(out, row);
+        put_capacity(out, row, limit);
     }
     put_latencies(out, s, row->deployment->bound);
     roof_text_put(out, "\n");
-    if (!row->open) {
+    if (!roof_simulation_without_load(row)) {
         put_load(out, row);
     }
     put_extent(out, row);
@@ -618,6 +685,8 @@ static void put_measured(struct roof_text *out, const struct roof_simulation_row
         char key[32];
         (void)snprintf(key, sizeof key, "%s_ms_mean", name);
         put_number(out, key, roof_to_unit(row->fit.measured_s[i], ROOF_UNIT_MILLISECONDS));
+        (void)snprintf(key, sizeof key, "%s_ms_simulated", name);
+        put_number(out, key, roof_to_unit(row->fit.simulated_s[i], ROOF_UNIT_MILLISECONDS));
         (void)snprintf(key, sizeof key, "%s_error", name);
         put_number(out, key, row->fit.error[i]);
     }
@@ -675,6 +744,8 @@ void roof_simulation_report_json(struct roof_text *out, const struct roof_simula
         }
         put_number(out, "devices", (double)raise->devices);
         put_number(out, "factor", raise->factor);
+        put_number(out, "factor_low", raise->factor_low);
+        put_number(out, "factor_high", raise->factor_high);
         roof_text_put(out, i + 1 == row->raises ? "}\n  ]" : "}");
     }
     if (row->measured) {

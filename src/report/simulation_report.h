@@ -6,6 +6,8 @@
 #include "report/rows.h"
 
 /** Both write a simulation, and whether it met its limits: for people, or as a JSON object. */
+/** Writes the engine, the split and the formats of a simulation, for a chart of it. */
+void roof_simulation_report_about(struct roof_text *out, const struct roof_simulation_row *row);
 void roof_simulation_report_text(struct roof_text *out, const struct roof_simulation_row *row,
                                  const struct roof_latency_limit limit[ROOF_LATENCY_COUNT]);
 /* Writes "p99" or "mean". */

@@ -35,6 +35,7 @@ static void compare(struct roof_fit_errors *out, const struct roof_simulation *s
             }
         }
         out->measured_s[l] = count > 0 ? measured / count : ROOF_UNKNOWN;
+        out->simulated_s[l] = count > 0 ? simulated / count : ROOF_UNKNOWN;
         out->error[l] = measured > 0 ? simulated / measured - 1 : ROOF_UNKNOWN;
         out->requests = (uint64_t)fmax((double)out->requests, count);
     }

@@ -8,7 +8,8 @@
 /* The mean times of some requests, measured and simulated. */
 struct roof_fit_errors {
     double measured_s[ROOF_LATENCY_COUNT];
-    double error[ROOF_LATENCY_COUNT]; /* simulated over measured, less 1; NAN: not measured */
+    double simulated_s[ROOF_LATENCY_COUNT]; /* of the same requests */
+    double error[ROOF_LATENCY_COUNT];       /* simulated over measured, less 1; NAN: not measured */
     uint64_t requests;
 };
 

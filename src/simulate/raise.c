@@ -36,26 +36,24 @@ static struct changed unchanged(const struct roof_deployments *d,
 
 /* Finds the greatest rate of a changed engine, with at most this many requests; 0 if the change is
  * not valid for the model, NAN if the requests are too few. */
-static enum roof_status rate_of(double *out, const struct changed *c, uint64_t requests,
-                                const struct roof_deployments *d,
+static enum roof_status rate_of(struct roof_capacity *out, const struct changed *c,
+                                uint64_t requests, const struct roof_deployments *d,
                                 const struct roof_simulation_inputs *inputs,
                                 struct roof_error *error)
 {
     struct roof_deployments changed;
     const struct roof_deployment *const copy = &d->copy;
-    struct roof_capacity found = {.rate = 0};
     struct roof_simulation_inputs shorter = *inputs;
     enum roof_status status = roof_deployments_open(&changed, copy->model, &c->scenario,
                                                     d->prefill.parts == NULL ? NULL : &c->prefill,
                                                     copy->hardware, copy->bound, error);
-    *out = 0;
+    *out = (struct roof_capacity){.rate = 0};
     if (status == ROOF_OK) {
         shorter.requests = shorter.requests < requests ? shorter.requests : requests;
         shorter.limits = c->limits;
         shorter.copies = (uint64_t)c->scenario.dp;
         roof_deployments_use(&shorter, &changed);
-        status = roof_capacity_find(&found, &shorter, error);
-        *out = found.rate;
+        status = roof_capacity_find(out, &shorter, error);
     }
     roof_deployments_close(&changed);
     /* A split that is not valid is skipped. */
@@ -160,49 +158,64 @@ static bool make_change(struct changed *c, size_t index, const struct roof_deplo
 }
 #define CHANGES 10
 
+/* Returns the ratio of a quotient to the end of its interval. The ratios of its two numbers to
+ * theirs are errors that add up as if they were independent: as logarithms, by their squares. */
+static double combined(double ratio, double other)
+{
+    return exp(sqrt(log(ratio) * log(ratio) + log(other) * log(other)));
+}
+
+static void put_factor(struct roof_raise *out, const struct roof_capacity *raised,
+                       const struct roof_capacity *base)
+{
+    out->factor = raised->rate / base->rate;
+    out->factor_low = out->factor / combined(raised->rate / raised->low, base->high / base->rate);
+    out->factor_high = out->factor * combined(raised->high / raised->rate, base->rate / base->low);
+}
+
 /* Finds the gain of a change over the rate of the same number of requests, and keeps it. */
-static enum roof_status weigh(struct gains *gains, size_t change, double rate, uint64_t requests,
-                              const struct roof_deployments *d,
+static enum roof_status weigh(struct gains *gains, size_t change, const struct roof_capacity *base,
+                              uint64_t requests, const struct roof_deployments *d,
                               const struct roof_simulation_inputs *inputs, struct roof_error *error)
 {
     struct changed c;
-    double raised = 0;
+    struct roof_capacity raised;
     if (!make_change(&c, change, d, inputs)) {
         return ROOF_OK;
     }
     TRY(rate_of(&raised, &c, requests, d, inputs, error));
-    if (isnan(raised) && requests < inputs->requests) { /* that many are in flight at once */
+    if (isnan(raised.rate) && requests < inputs->requests) { /* that many are in flight at once */
         TRY(rate_of(&raised, &c, inputs->requests, d, inputs, error));
     }
     c.raise.devices = roof_scenario_devices(&c.scenario) +
                       (d->prefill.parts == NULL ? 0 : roof_scenario_devices(&c.prefill));
-    c.raise.factor = raised / rate;
+    put_factor(&c.raise, &raised, base);
     keep(gains, &c.raise, change);
     return ROOF_OK;
 }
 
 enum roof_status roof_raises_find(struct roof_raise out[ROOF_RAISES_MAX], size_t *count,
                                   const struct roof_deployments *deployments,
-                                  const struct roof_simulation_inputs *inputs, double rate,
-                                  struct roof_error *error)
+                                  const struct roof_simulation_inputs *inputs,
+                                  const struct roof_capacity *found, struct roof_error *error)
 {
     const struct changed same = unchanged(deployments, inputs);
     struct gains rough = {.count = 0};
     struct gains gains = {.count = 0};
-    double base = 0;
+    struct roof_capacity base;
     *count = 0;
     uint64_t requests = REQUESTS;
     TRY(rate_of(&base, &same, requests, deployments, inputs, error));
-    if (isnan(base)) { /* that many are in flight at once */
+    if (isnan(base.rate)) { /* that many are in flight at once */
         requests = inputs->requests;
-        base = rate;
+        base = *found;
     }
-    for (size_t i = 0; i < CHANGES && base > 0; i++) {
-        TRY(weigh(&rough, i, base, requests, deployments, inputs, error));
+    for (size_t i = 0; i < CHANGES && base.rate > 0; i++) {
+        TRY(weigh(&rough, i, &base, requests, deployments, inputs, error));
     }
     /* Percentiles of few requests are uncertain: the changes that seem best are simulated again. */
-    for (size_t i = 0; i < rough.count && rate > 0; i++) {
-        TRY(weigh(&gains, rough.change[i], rate, inputs->requests, deployments, inputs, error));
+    for (size_t i = 0; i < rough.count && found->rate > 0; i++) {
+        TRY(weigh(&gains, rough.change[i], found, inputs->requests, deployments, inputs, error));
     }
     for (; *count < gains.count; ++*count) {
         out[*count] = gains.raise[*count];

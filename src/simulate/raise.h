@@ -13,17 +13,19 @@ struct roof_raise {
     const char *format;    /* the new value is this number format; NULL: it is `number` */
     const char *other_key; /* the key of a second input; NULL: there is none */
     int64_t other_value;
-    int64_t devices; /* number of devices after the change */
-    double factor;   /* gain in the greatest rate, above 1 */
+    int64_t devices;   /* number of devices after the change */
+    double factor;     /* gain in the greatest rate, above 1 */
+    double factor_low; /* its 95 % confidence interval; NAN: that of a rate is unknown */
+    double factor_high;
 };
 #define ROOF_RAISES_MAX 3
 
-/* Finds the changes that raise the greatest rate by more than a tenth, the best first. `rate` is
- * the result of roof_capacity_find for the inputs; factors are relative to it, with the same number
- * of requests. Shorter simulations select the changes to try. */
+/* Finds the changes that raise the greatest rate by more than a tenth, the best first. `found`
+ * is the result of roof_capacity_find for the inputs; factors are relative to its rate, with the
+ * same number of requests. Shorter simulations select the changes to try. */
 enum roof_status roof_raises_find(struct roof_raise out[ROOF_RAISES_MAX], size_t *count,
                                   const struct roof_deployments *deployments,
-                                  const struct roof_simulation_inputs *inputs, double rate,
-                                  struct roof_error *error);
+                                  const struct roof_simulation_inputs *inputs,
+                                  const struct roof_capacity *found, struct roof_error *error);
 
 #endif

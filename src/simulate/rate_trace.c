@@ -124,7 +124,7 @@ static enum roof_status finish(struct roof_rate_trace *t, const struct reader *r
                                struct roof_error *error)
 {
     if (t->count < 2) {
-        return roof_error_at(error, ROOF_INVALID, r->csv.name, r->csv.line, 0,
+        return roof_error_at(error, ROOF_INVALID, r->csv.name, 0, 0,
                              "a file of rates needs at least two rows");
     }
     t->rate = calloc(t->count, sizeof *t->rate);
@@ -151,9 +151,8 @@ static enum roof_status finish(struct roof_rate_trace *t, const struct reader *r
             t->weight[found - t->rate] += t->interval[i].duration_s;
         }
     }
-    return t->rates > 0
-               ? ROOF_OK
-               : roof_error_at(error, ROOF_INVALID, r->csv.name, r->csv.line, 0, "all rates are 0");
+    return t->rates > 0 ? ROOF_OK
+                        : roof_error_at(error, ROOF_INVALID, r->csv.name, 0, 0, "all rates are 0");
 }
 
 enum roof_status roof_rate_trace_read(struct roof_rate_trace *out, const char *path,

@@ -399,6 +399,7 @@ static enum roof_status run_open_loop(struct run *run, struct roof_error *error)
         last_s = arrival.time_s;
     }
     set_mark(&run->end, run, last_s);
+    run->out->last_arrival_s = last_s;
     /* Traces and growing queues are measured to their ends. */
     run->out->saturated = is_saturated(run);
     const bool traced = run->inputs->trace != NULL || run->inputs->source != NULL;

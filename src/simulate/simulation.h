@@ -105,8 +105,9 @@ struct roof_simulation {
     double waited_sequences;
     double front_busy; /* fraction of the time during which the front ends have a request */
     double duration_s;
-    bool stopped;               /* a limit is missed, and nothing else is known: `verdict` */
-    bool without_load;          /* the load was removed: roof_simulation_forget_load */
+    double last_arrival_s; /* when the last request came, from the beginning; 0: a closed loop */
+    bool stopped;          /* a limit is missed, and nothing else is known: `verdict` */
+    bool without_load;     /* the load was removed: roof_simulation_forget_load */
     struct roof_served *served; /* each request by its number, if kept; owned */
     uint64_t served_count;
 };

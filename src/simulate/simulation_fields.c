@@ -174,6 +174,11 @@ static const char *text_of(int value, const struct roof_simulation_row *row)
     }
 }
 
+bool roof_simulation_without_load(const struct roof_simulation_row *row)
+{
+    return row->open || row->max_rate <= 0;
+}
+
 double roof_simulation_devices(const struct roof_simulation_row *row)
 {
     return row->deployment->devices + (row->prefill == NULL ? 0 : row->prefill->devices);

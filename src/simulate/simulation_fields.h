@@ -73,6 +73,10 @@ void roof_moment_values(struct roof_value *out, const struct roof_fields *fields
 /* Returns the number of devices of all copies. */
 double roof_simulation_devices(const struct roof_simulation_row *row);
 
+/* Tells whether the latencies are of requests that have no load to arrive at: all at once if these
+ * are too few for the greatest rate, or each one alone if no rate keeps the limits. */
+bool roof_simulation_without_load(const struct roof_simulation_row *row);
+
 /* Names the bottleneck of a busy engine: "kv memory", "sequences" or "budget" if that limit kept
  * requests waiting; "link", "prefill" or "front end" if transfers, prefill copies or front ends are
  * busy most of the time; "step time" if nothing is full, but the steps are too slow for the rate or

@@ -27,6 +27,17 @@ static enum roof_status refuse_order(const struct roof_request_trace *t, int lin
                          ROOF_TRACE_SORTED_MAX);
 }
 
+static enum roof_status refuse_none(const struct roof_request_trace *t, struct roof_error *error)
+{
+    const char *const file = roof_trace_reader_name(t->reader);
+    return t->empty == 0
+               ? roof_error_at(error, ROOF_INVALID, file, 0, 0, "the file has no requests")
+               : roof_error_at(error, ROOF_INVALID, file, 0, 0,
+                               "the file has no requests with tokens: %zu %s left out, because the "
+                               "prompt or the output has 0",
+                               t->empty, t->empty == 1 ? "was" : "were");
+}
+
 /* Reads all requests, and sums their lengths. */
 static enum roof_status scan(struct scan *out, struct roof_request_trace *t, uint64_t most,
                              struct roof_error *error)
@@ -60,9 +71,7 @@ static enum roof_status scan(struct scan *out, struct roof_request_trace *t, uin
     t->users = roof_trace_reader_users(t->reader);
     t->mean_prompt /= (double)t->count;
     t->mean_generate /= (double)t->count;
-    return t->count > 0 ? ROOF_OK
-                        : roof_error_at(error, ROOF_INVALID, roof_trace_reader_name(t->reader), 0,
-                                        0, "the file has no requests");
+    return t->count > 0 ? ROOF_OK : refuse_none(t, error);
 }
 
 /* Reports that the file has changed since the first pass. */

@@ -102,6 +102,15 @@ static enum roof_status bad_line(const struct roof_trace_reader *r, struct roof_
     return roof_error_at(error, ROOF_INVALID, r->csv.name, r->csv.line, 0, "%s '%s'", what, text);
 }
 
+static enum roof_status bad_time(const struct roof_trace_reader *r, struct roof_error *error,
+                                 double most, const char *text)
+{
+    return roof_error_at(error, ROOF_INVALID, r->csv.name, r->csv.line, 0,
+                         "a time must be a number from %g to %g or a date such as 2023-11-16 "
+                         "18:17:03.5, not '%s'",
+                         -most, most, text);
+}
+
 /* Reads the value for a role. */
 static enum roof_status read_value(struct roof_trace_reader *r, enum role role, double unit,
                                    const char *text, struct roof_error *error)
@@ -114,10 +123,8 @@ static enum roof_status read_value(struct roof_trace_reader *r, enum role role, 
     if (roof_parse_number(&value, text, "", -SECONDS_MAX / unit, SECONDS_MAX / unit, NULL) !=
             ROOF_OK &&
         !(role == TIME && roof_date_read(&value, text))) {
-        return bad_line(r, error,
-                        tokens ? "a number of tokens is expected, not"
-                               : "a time is expected, a number or 2023-11-16 18:17:03.5, not",
-                        text);
+        return tokens ? bad_line(r, error, "a number of tokens is expected, not", text)
+                      : bad_time(r, error, SECONDS_MAX / unit, text);
     }
     if (tokens && (value < 0 || value > ROOF_LENGTH_MAX || value != floor(value))) {
         return bad_line(r, error, "a number of tokens from 0 to 100000000 is expected, not", text);

@@ -407,7 +407,7 @@ function showLoad(view, found, failure) {
   view.replaceChildren(
     make('p', {}, ...found.flatMap(({ answer, most, asked }, i) => [i > 0 ? make('br') : null, make('strong', {}, deviceName(answer.device)),
       `: ${asked?.max_rate_per_s === undefined ? '' : `${short(asked.max_rate_per_s)} requests/s keep the limits${(asked.raises ?? []).length === 0 ? ''
-        : ` (${asked.raises.map((r) => `${r.key} ${r.value}${r.with ? ` ${r.with.key} ${r.with.value}` : ''}: ${short(r.factor)}x`).join(', ')})`}, `}`,
+        : ` (${asked.raises.map((r) => `${r.key} ${r.value}${r.with ? ` ${r.with.key} ${r.with.value}` : ''}: about x${short(Number(r.factor.toPrecision(r.factor_low === undefined ? 1 : 2)))}${r.factor_low === undefined ? '' : `, ${short(Number(r.factor_low.toPrecision(2)))} to ${short(Number(r.factor_high.toPrecision(2)))}`}`).join('; ')})`}, `}`,
       `about ${short(most)} requests/s at most${hasEstimate(answer.prediction) ? '' : ' (lower bounds; no measured kernels)'}`])),
     loadChart(found, ['ttft_ms', 'time to first token']), loadChart(found, ['tpot_ms', 'time per token']),
     make('p', { className: 'soft' }, `Requests arrive at random and wait for each other. Each dot is a simulation of ${state.requests || '1000'} requests, with prompts of ${state.prompt_lengths || state.prompt} tokens and ${state.generate_lengths || state.generate} generated tokens. ` +

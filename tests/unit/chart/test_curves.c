@@ -105,11 +105,54 @@ static void test_logarithmic(void **unused)
     add("one", 64, 250, "");
     assert_int_equal(roof_curves_finish(&curves, &error), ROOF_OK);
     assert_ticks(&curves.x, (const double[]){1, 2, 4, 8, 16, 32, 64}, 7);
-    assert_ticks(&curves.y, (const double[]){5, 10, 20, 50, 100, 200}, 6);
+    assert_ticks(&curves.y, (const double[]){3, 5, 10, 20, 50, 100, 200, 300}, 8);
     assert_true(curves.y.min == 3 && curves.y.max == 300);
     /* 8 is in the middle between 1 and 64 in logarithms. */
     assert_true(fabs(roof_curve_place(&curves.x, 8) - 0.5) < 1e-9);
     assert_true(fabs(roof_curve_place(&curves.y, 30) - 0.5) < 1e-9);
+}
+
+/* Up to four decades have ticks at 1, 2 and 5. An end has one, too, unless the next one is near:
+ * 90000 is 1.8 times 50000, but 50 only 1.25 times 40. More decades have ticks at powers of ten. */
+static void test_decades(void **unused)
+{
+    (void)unused;
+    curves.x.scale = curves.y.scale = ROOF_SCALE_TEN;
+    add("one", 45, 2, "");
+    add("one", 81000, 400000, "");
+    assert_int_equal(roof_curves_finish(&curves, &error), ROOF_OK);
+    assert_true(curves.x.min == 40 && curves.x.max == 90000);
+    assert_ticks(&curves.x,
+                 (const double[]){50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 90000},
+                 11);
+    assert_true(curves.y.min == 2 && curves.y.max == 500000);
+    assert_ticks(&curves.y, (const double[]){2, 10, 100, 1000, 10000, 100000, 500000}, 7);
+}
+
+/* A line for an event is in the text, the script and the summary. */
+static void test_event(void **unused)
+{
+    const struct roof_chart_look look = {.columns = 60};
+    struct roof_text text = ROOF_TEXT_INIT;
+    (void)unused;
+    curves.dense = true;
+    curves.x.end = 100;
+    add("one", 0, 0, "");
+    add("one", 100, 50, "");
+    (void)strcpy(curves.event.name, "the end");
+    curves.event.x = 40;
+    assert_int_equal(roof_curves_finish(&curves, &error), ROOF_OK);
+    assert_true(curves.x.max == 100);
+    assert_int_equal(roof_curves_text(&text, &curves, &look, &error), ROOF_OK);
+    assert_non_null(strstr(text.data, ": the end"));
+    roof_text_clear(&text);
+    assert_int_equal(roof_curves_gnuplot(&text, &curves, ROOF_CHART_SVG, 800, 500, &error),
+                     ROOF_OK);
+    assert_non_null(strstr(text.data, "set label \"the end\""));
+    roof_text_clear(&text);
+    roof_curves_summary(&text, &curves);
+    assert_non_null(strstr(text.data, "the end: 40."));
+    roof_text_free(&text);
 }
 
 /* Values that are near each other are on a linear axis, which begins at 0: to 100 with steps of 20,
@@ -310,9 +353,9 @@ int main(void)
 {
 #define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        CASE(test_front),  CASE(test_no_front), CASE(test_logarithmic), CASE(test_linear),
-        CASE(test_zeros),  CASE(test_small),    CASE(test_limits),      CASE(test_refused),
-        CASE(test_bounds), CASE(test_text),     CASE(test_ticks_apart), CASE(test_gnuplot),
-        CASE(test_summary)};
+        CASE(test_front),   CASE(test_no_front), CASE(test_logarithmic), CASE(test_linear),
+        CASE(test_zeros),   CASE(test_small),    CASE(test_limits),      CASE(test_refused),
+        CASE(test_bounds),  CASE(test_text),     CASE(test_ticks_apart), CASE(test_gnuplot),
+        CASE(test_summary), CASE(test_decades),  CASE(test_event)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

