@@ -46,7 +46,8 @@ lines() {
         ;;
     mi300x)
         printf '%s\n' "$aiter" 'Attention: nod-ai/rocm-gemm-benchmark@068af6f (figures)' \
-            'best: aiter@e404860, PyTorch and Triton of August 2024 (attention)'
+            '16-bit products: ROCm/hipBLASLt@7d9fb68, library (Tensile logic), (c) AMD, MIT' \
+            'best: aiter@e404860, hipBLASLt@7d9fb68 (16-bit products), PyTorch and Triton of August 2024 (attention)'
         ;;
     mi355x) printf '%s\n' "$aiter" 'best: aiter@e404860' ;;
     *)

@@ -49,6 +49,19 @@ for m in 1 4 16 64 100 256 1000 4096; do
 done | plant operator,m,n,k > "$scratch/products.csv"
 is "$scratch/products.csv" 'gemm 48;'
 
+# A lent kernel reads memory no faster than the device's own products, if these read memory. Those whose
+# operands stay in a cache do not show how fast it is.
+for cache in cold warm; do
+    awk -F, -v OFS=, -v cache="$cache" 'NR == 1 { print $0, "cache" }
+        NR > 1 && $3 < 5000 { $5 *= 3; print $0, cache }' "$scratch/products.csv" > "$scratch/slow.csv"
+    "$calibrate" "$scratch/slow.csv" --hardware h100-sxm --lend data/calibration/a100-sxm-80gb.json \
+        -o "$scratch/slow.json" --evaluations 100 2> /dev/null
+    faster=$(jq '([.fits[] | select(.lent == null) | .parameters.dram] | max) as $own
+        | [.fits[] | select(.lent != null) | .parameters.dram // 0] | max > $own' "$scratch/slow.json")
+    [ "$cache $faster" = 'cold false' ] || [ "$cache $faster" = 'warm true' ] ||
+        fail "a lent kernel reads memory faster than $cache products of the device: $faster"
+done
+
 # attention CAUSAL: attention of prompts with a mask (1), or of an encoder (0)
 attention()
 {

@@ -6,7 +6,8 @@ intervals in Markdown: left_out.py PROGRAM CALIBRATE ROWS.csv CALIBRATION... [--
 ROWS.csv has the rows of tests/measured.sh and tests/kinds.py. Each device borrows from each other one as the
 program does (`roofline-calibrate --lend`). The last columns of the intervals are the factor w of
 src/predict/kernel.c, the share of the rows in the interval with it, and the factor that holds 80% of them.
-With --aims FILE it also writes the mean errors from the other devices, as JSON, for tests/residuals.py."""
+With --aims FILE it also writes the mean errors from the other devices, and the share of the rows of a device in the
+interval of the nearest one, as JSON, for tests/residuals.py."""
 import csv
 import json
 import os
@@ -226,6 +227,7 @@ def main():
             print(f"| {device} | " + " | ".join("-" if lender == device else f"{share(pairs[device, lender]):.1f}"
                                                 for lender in DEVICES) + " |")
         if aims is not None:
+            figures |= {f"interval|{device}": share(nearest(pairs, device)) for device in DEVICES}
             with open(aims, "w", encoding="utf-8") as file:
                 json.dump(figures, file)
 

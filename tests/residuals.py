@@ -11,6 +11,7 @@ parameters that saw them."""
 import collections
 import csv
 import json
+import os
 import re
 import statistics
 import sys
@@ -30,16 +31,17 @@ KINDS = {  # kernel and numerics; the dimensions to look at
     "experts": ("moe", ("16bit", "fp8", "fp4", "mx4a16", "w4a8"), ("stack", "tokens", "weights", "experts")),
     "INT4 experts": ("moe", ("w4a16",), ("stack", "tokens", "experts")),
     "collectives": ("collective", None, ("operator", "elements", "devices"))}
-DEVICES = ("a100-sxm-80gb", "h100-sxm", "hgx-b200", "l40s", "rtx-pro-6000", "mi300x", "mi355x")
-AIMS = {"16-bit products": (5, 4.5, 6, 8, 8, 12, 12), "FP8 and FP4 products": (None, 6, 6, 9, 9, 12, 12),
-        "INT8 and weight-only products": (7, 7, 7, 7, 7, 12, 12), "decode attention": (8, 8, 5, 11, 12),
+DEVICES = ("a100-sxm-80gb", "h100-sxm", "hgx-b200", "l40s", "rtx-pro-6000", "mi300x", "mi355x", "dgx-spark")
+AIMS = {"16-bit products": (5, 4.5, 6, 8, 8, 12, 12, 8), "FP8 and FP4 products": (None, 6, 6, 9, 9, 12, 12),
+        "INT8 and weight-only products": (7, 7, 7, 7, 7, 12, 12, 7), "decode attention": (8, 8, 5, 11, 12),
         "prefill attention": (8, 8, 8, 8, 10), "latent decode": (7,) * 5, "latent prefill": (4,) * 5,
         "experts": (8, 8, 8, 8, 8, 15, 15), "INT4 experts": (15,) * 7, "collectives": (6,) * 5}
 EDGES = {"m": (1, 16, 64, 256, 1024), "kv_len": (256, 2048, 16384), "batch": (1, 8, 64), "query_len": (1, 256, 2048),
          "tokens": (1, 8, 64, 512), "elements": (1e5, 1e6, 1e7)}
 LEFT_OUT = {"16-bit products": 9, "products of fewer bits": 22, "decode attention": 20, "prefill attention": 18,
             "vectors": 12}
-SAME_SM = {"16-bit products": 5.5, "FP8 products": 8, "INT8 and weight-only products": 15}
+SAME_SM = {"16-bit products": 5.5, "FP8 products": 8, "INT8 products": 15, "weight-only products": 15, "vectors": 12}
+SAME_SM_TABLE = "Devices with the SM of their lender"
 # Kernels of layers with a state, indexers and encoders: those that stream their data, and those of prompts and modules.
 STREAMING, PROMPTS = 12, 18
 OTHERS = {  # kernel; the operator, whether it is for prompts (None: both), aim, the dimensions to look at
@@ -60,6 +62,7 @@ OTHERS = {  # kernel; the operator, whether it is for prompts (None: both), aim,
 MODULES = "Attention modules, experts of one rank and DeepEP"
 SKEWED, BAND = 13, (75, 90)
 STEPS = {"trtllm": 7, "vllm": 10}
+LLAMA = {"decode": 10, "prompts": 20}
 COLLECTIVES = ("all_reduce", "one_shot", "all_gather", "reduce_scatter", "all_to_all")
 
 
@@ -201,13 +204,18 @@ def put_modules(path):
             len(found) > 1 else f"bias {last['bias']}")
 
 
-def put_left_out(path):
+def put_same_sm(path):
+    """A device of which no fit saw a row, from one with the same SM."""
+    for heading, row in tables(path):
+        if heading == SAME_SM_TABLE and row.get("kernel") in SAME_SM and row["kernels of"] != "itself":
+            stack = f", {row['stack']}" if row["stack"] else ""
+            put(f"{row['kernel']}, the device left out, same SM{stack}", row["device"], SAME_SM[row["kernel"]],
+                float(row["MAPE"]), f"from {row['kernels of']}, {row['rows']} rows of {row['rows of']}: {row['MAPE']} "
+                f"(bias {row['bias']})")
+
+
+def put_left_out(found):
     """A device of which no fit saw a row, from the nearest other one."""
-    with open(path, encoding="utf-8") as file:
-        found = json.load(file)
-    for kind, aim in SAME_SM.items():
-        print(f"| {kind}, the device left out, same SM | all | {aim:g} | - | not tested | "
-              "no two devices with the same SM have measured kernels |")
     for kind, aim in LEFT_OUT.items():
         for device in DEVICES:
             means = found.get(f"{kind}|{device}")
@@ -260,6 +268,32 @@ def put_steps(path):
                 "with the host time that was fitted to the other groups")
 
 
+def lender_of(architecture, rows):
+    """The first row of data/borrowing.json whose architecture the device's begins with."""
+    return next((one["calibration"] for one in rows if architecture.startswith(one["architecture"])), None)
+
+
+def put_llama(path):
+    """Steps and prompts of llama.cpp, by the device's own fit without the rows that are tested, or by its lender's."""
+    with open("data/borrowing.json", encoding="utf-8") as file:
+        lenders = json.load(file)["llama.cpp"]
+    for heading, row in tables(path):
+        if heading != "llama.cpp" or "fit of" not in row:
+            continue
+        device, fit = row["rows of"].split(",")[0], row["fit of"]
+        own = fit in ("itself, without them", "the others of them") or fit == device
+        if not own:
+            with open(f"data/hardware/{device}.json", encoding="utf-8") as file:
+                lender = lender_of(json.load(file)["architecture"], lenders)
+            if lender != f"llama.cpp-{fit}" or os.path.exists(f"data/calibration/llama.cpp-{device}.json"):
+                continue
+        for kind, aim in LLAMA.items():
+            number = re.match(r"([\d.]+)\W*\((\d+)\)", row[kind])
+            if number:
+                put(f"llama.cpp, {kind}", row["rows of"], aim, float(number[1]),
+                    f"fit of {fit}, rows: {number[2]}")
+
+
 def family_of(group):
     """The kind of a group for the interval: formats and caches of fewer bits by themselves."""
     name = group["operator"]
@@ -283,7 +317,7 @@ def put_bands(path):
                 cell = sums[family_of(group), group["hardware"]]
                 cell[0] += group["rows"] * group["band_coverage"]
                 cell[1] += group["rows"]
-    devices = [device for device in (*DEVICES, "dgx-spark") if any(device == one for _, one in sums)]
+    devices = [device for device in DEVICES if any(device == one for _, one in sums)]
     print(f"\nThis table has the share of all rows in the interval, in per cent. The aim is {BAND[0]} to {BAND[1]}; "
           "shares outside of it are marked.\n")
     print(f"| interval | {' | '.join(devices)} |\n|---{'|---' * len(devices)}|")
@@ -295,6 +329,40 @@ def put_bands(path):
             cells.append("-" if share is None else f"{share:.1f}" + (" (low)" if share < BAND[0] else
                                                                     " (high)" if share > BAND[1] else ""))
         print(f"| {family} | {' | '.join(cells)} |")
+
+
+def put_interval(rows, device, share, count="-"):
+    few = count != "-" and int(count) < 5
+    verdict = ("few rows" if few else "missed, too narrow" if round(share, 1) < BAND[0] else
+               "missed, too wide" if round(share, 1) > BAND[1] else "met")
+    print(f"| {rows} | {device} | {count} | {share:.1f} | {verdict} |")
+
+
+def put_borrowed_bands(lent, page):
+    """The rows in the interval for devices that borrow, for own rows that no fit used, and for llama.cpp."""
+    print(f"\nThe next table has this share for rows of devices that borrow, for rows of `roofline measure` on H100, and for "
+          f"llama.cpp. The aim is {BAND[0]} to {BAND[1]} here, too.\n")
+    print("| rows | device | rows | in band | verdict |\n|---|---|---|---|---|")
+    for key, share in lent.items():
+        if key.startswith("interval|"):
+            put_interval("all, the device left out, other SM, the nearest lends", key.split("|")[1], share)
+    groups, llama = collections.defaultdict(list), []
+    for heading, row in tables(page):
+        if heading == SAME_SM_TABLE and not row["stack"] in ("sglang", "trtllm"):  # one line for one time
+            own = row["kernels of"] == "itself"
+            name = f"those of {row['rows of']}, no fit saw them" if own else f"all, {row['kernels of']} lends, same SM"
+            groups[name, row["device"]].append(row)
+            if row["kernel"] not in ("vectors", "quantisation"):
+                groups[f"{name}; products and attention alone", row["device"]].append(row)
+        elif heading == "llama.cpp" and "passes" in row:
+            llama.append(row)
+    for (name, device), found in groups.items():
+        if ";" in name and found == groups[name.split(";")[0], device]:
+            continue
+        count = sum(int(row["rows"]) for row in found)
+        put_interval(name, device, sum(int(row["rows"]) * float(row["in band"]) for row in found) / count, count)
+    for row in llama:
+        put_interval(f"llama.cpp, {row['passes']}", row["device"], float(row["in band"]), row["rows"])
 
 
 def main():
@@ -309,10 +377,15 @@ def main():
     put_others(read(others), errors)
     put_unfitted(read(others))
     put_modules(page)
-    put_left_out(left_out)
+    with open(left_out, encoding="utf-8") as file:
+        lent = json.load(file)
+    put_same_sm(page)
+    put_left_out(lent)
     put_skewed(read(skewed))
     put_steps(page)
+    put_llama(page)
     put_bands(bands)
+    put_borrowed_bands(lent, page)
 
 
 if __name__ == "__main__":

@@ -277,6 +277,35 @@ static enum roof_status borrow_from(struct fitter *f, int from_lender, const str
     return ROOF_OK;
 }
 
+/* Tells whether a row reads memory: it is cold, or what it touches exceeds the last cache of its
+ * device. */
+static bool reads_memory(const struct fitter *f, const struct row *row)
+{
+    const struct roof_figure *const figure = f->measured[row->device]->figure;
+    const double last = figure[ROOF_FIGURE_LLC].value;
+    double bytes = (double)row->workload.working_set;
+    for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
+        bytes = fmax(bytes, row->work.bytes[role]);
+    }
+    return row->workload.cache == ROOF_CACHE_COLD ||
+           bytes > fmax(isnan(last) ? 0 : last, figure[ROOF_FIGURE_L2].value);
+}
+
+/* Tells whether the rows of a pair of formats show the bandwidth of memory in products. */
+static bool shows_bandwidth(const struct fitter *f, enum roof_numerics numerics)
+{
+    for (int i = 0; i < f->groups; i++) {
+        const struct group *const g = &f->group[i];
+        for (size_t n = g->first; n < g->first + g->rows; n++) {
+            if (g->kernel == ROOF_KERNEL_GEMM && g->numerics == numerics &&
+                reads_memory(f, &f->row[n])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* Returns the highest or lowest value of a parameter among the device's own products in a pair of
  * formats; 0 if there are none. */
 static double extreme_of(struct fitter *f, int fitted, enum roof_numerics numerics, const char *key,
@@ -297,7 +326,10 @@ static double extreme_of(struct fitter *f, int fitted, enum roof_numerics numeri
 static enum roof_status borrow(struct fitter *f, struct roof_error *error)
 {
     const int fitted = f->dones;
-    const struct own own = {.dram = extreme_of(f, fitted, ROOF_NUMERICS_16BIT, "dram", true),
+    const bool kept = f->options->kept != NULL; /* then there are no rows */
+    const bool shown = kept || shows_bandwidth(f, ROOF_NUMERICS_16BIT);
+    const struct own own = {.dram = shown ? extreme_of(f, fitted, ROOF_NUMERICS_16BIT, "dram", true)
+                                          : 0,
                             .power = extreme_of(f, fitted, ROOF_NUMERICS_FP8, "power", false)};
     for (int i = 0; i < fitted; i++) {
         if (f->done[i].rows < FEW_ROWS) {

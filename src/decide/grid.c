@@ -213,7 +213,7 @@ static enum roof_status check_taken(enum roof_operator op, const struct roof_que
         if (!roof_asked(question, i)) {
             continue;
         }
-        TRY(roof_input_taken(roof_input(i), question->model, error));
+        TRY(roof_question_taken(question, i, error));
         if (i < ROOF_DIM_COUNT && !question->model) {
             TRY(roof_operator_takes(op, (enum roof_dimension)i, error));
         }

@@ -263,6 +263,16 @@ enum roof_status roof_question_put(struct roof_question *question, const char *k
     return synonym != NULL ? put_synonym(question, synonym, value, error) : unknown_key(key, error);
 }
 
+enum roof_status roof_question_taken(const struct roof_question *question, size_t id,
+                                     struct roof_error *error)
+{
+    /* Operators have no host time, which they may say. */
+    if (id == ROOF_INPUT_HOST_TIME && strcmp(question->value[id], "none") == 0) {
+        return ROOF_OK;
+    }
+    return roof_input_taken(roof_input(id), question->model, error);
+}
+
 /* Refuses a time of copies that serve, which predictions do not have. */
 static enum roof_status check_compile(const struct roof_question *question,
                                       enum roof_command command, struct roof_error *error)

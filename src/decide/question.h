@@ -55,6 +55,11 @@ bool roof_asked_formats(const struct roof_question *question);
  * The copy is not freed, and must not outlive the question. */
 void roof_question_borrow(struct roof_question *out, const struct roof_question *question);
 
+/* Refuses an input that is not for this workload, an operator or a model. `--host-time none` is for
+ * both. */
+enum roof_status roof_question_taken(const struct roof_question *question, size_t id,
+                                     struct roof_error *error);
+
 /* Refuses inputs that the command does not accept, and a phase beside a whole request. */
 enum roof_status roof_question_check(const struct roof_question *question,
                                      enum roof_command command, struct roof_error *error);

@@ -135,7 +135,7 @@ static enum roof_status check_taken(const struct roof_scenario *scenario,
         if (!roof_asked(question, i)) {
             continue;
         }
-        TRY(roof_input_taken(roof_input(i), model, error));
+        TRY(roof_question_taken(question, i, error));
         if (i < ROOF_DIM_COUNT && !model && !any) {
             TRY(roof_operator_takes(scenario->common.op, (enum roof_dimension)i, error));
         }

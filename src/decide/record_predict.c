@@ -63,6 +63,20 @@ static bool is_request(const char *phase)
     return strcmp(phase, roof_phase_name(ROOF_PHASE_REQUEST)) == 0;
 }
 
+/* Tells whether a word is a library of kernels that no stack is named after. Rows of its kernels
+ * are compared with the fastest of the stacks. */
+static bool is_library(const char *word)
+{
+    static const char *const libraries[] = {"cublas",  "cublaslt",  "cudnn",
+                                            "hipblas", "hipblaslt", "rocblas"};
+    for (size_t i = 0; i < COUNT(libraries); i++) {
+        if (strcmp(word, libraries[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Parses the word in a cell and stores its value in the scenario. */
 static enum roof_status read_word(int64_t *value, struct roof_scenario *asked,
                                   const struct roof_input *input, const char *word,
@@ -71,7 +85,11 @@ static enum roof_status read_word(int64_t *value, struct roof_scenario *asked,
     if (input->kind == ROOF_INPUT_NUMBER) {
         return roof_input_parse_number(asked, input, word, error);
     }
-    TRY(roof_input_parse(value, input, word, error));
+    if (input == roof_input(ROOF_INPUT_STACK) && is_library(word)) {
+        *value = ROOF_STACK_BEST;
+    } else {
+        TRY(roof_input_parse(value, input, word, error));
+    }
     roof_input_put(asked, input, *value);
     return ROOF_OK;
 }
