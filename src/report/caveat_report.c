@@ -347,3 +347,21 @@ void roof_plan_put_collectives(struct roof_text *out, const struct roof_plan_pro
         roof_text_free(&begin);
     }
 }
+
+void roof_report_unlinked(struct roof_text *out, const char *separator,
+                          const struct roof_hardware *device, double devices)
+{
+    const enum roof_figure_id missing =
+        devices > 0 ? roof_hardware_unlinked(device, devices) : ROOF_FIGURE_COUNT;
+    if (missing != ROOF_FIGURE_COUNT) {
+        const char *const key = roof_figure_key(missing)->key;
+        roof_text_put(out, separator);
+        const size_t from = out->length;
+        roof_text_printf(out,
+                         "Note: plans with separate prefill copies were left out if they need %s "
+                         "of %s, which is unknown: --set %s=VALUE",
+                         key, device->id, key);
+        roof_text_fold(out, from, 0);
+        roof_text_put(out, "\n");
+    }
+}

@@ -43,5 +43,10 @@ void roof_plan_put_caveats(struct roof_text *out, const struct roof_used *used);
  * left out, because the notes of the plan have it; NULL: there is no plan. */
 void roof_plan_put_collectives(struct roof_text *out, const struct roof_plan_problem *problem,
                                const struct roof_plan *best);
+/** Says that plans with separate prefill copies were left out on a device, because they are in
+ * several nodes whose link is unknown; `separator` goes first. `devices` of such a plan: 0 if none
+ * was left out, for which nothing is written. */
+void roof_report_unlinked(struct roof_text *out, const char *separator,
+                          const struct roof_hardware *device, double devices);
 
 #endif

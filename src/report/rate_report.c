@@ -479,27 +479,14 @@ static void put_without(struct roof_text *out, const struct roof_rate_answer *a,
 }
 
 /* Says on which devices plans with separate prefill copies were left out, although others serve the
- * rate: such copies may be in several nodes, whose link is unknown. */
+ * rate. */
 static void put_unlinked(struct roof_text *out, const struct roof_rate_answer *a,
                          const char *separator)
 {
     const struct roof_plan_problem *const problem = &a->problem->answer->problem;
     for (size_t h = 0; h < problem->hardware_count; h++) {
-        const struct roof_hardware *const device = problem->hardware[h];
-        const double devices = a->found->miss[h].unlinked;
-        const enum roof_figure_id missing = devices > 0 && is_served(a->found, h)
-                                                ? roof_hardware_unlinked(device, devices)
-                                                : ROOF_FIGURE_COUNT;
-        if (missing != ROOF_FIGURE_COUNT) {
-            const char *const key = roof_figure_key(missing)->key;
-            roof_text_put(out, separator);
-            const size_t from = out->length;
-            roof_text_printf(out,
-                             "Note: plans with separate prefill copies were left out if they need "
-                             "%s of %s, which is unknown: --set %s=VALUE",
-                             key, device->id, key);
-            roof_text_fold(out, from, 0);
-            roof_text_put(out, "\n");
+        if (is_served(a->found, h)) {
+            roof_report_unlinked(out, separator, problem->hardware[h], a->found->miss[h].unlinked);
         }
     }
 }
