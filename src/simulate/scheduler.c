@@ -773,33 +773,3 @@ int64_t roof_scheduler_burden(const struct roof_scheduler *s, const struct roof_
     return s->blocks - s->free + s->waiting_blocks + blocks_of(request->prompt) -
            cached_of(&used, s, &served) / ROOF_BLOCK_TOKENS;
 }
-
-size_t roof_scheduler_waiting(const struct roof_scheduler *s)
-{
-    return s->queue.count;
-}
-
-size_t roof_scheduler_present(const struct roof_scheduler *s)
-{
-    return s->queue.count + s->running;
-}
-
-double roof_scheduler_use(const struct roof_scheduler *s)
-{
-    return s->limits.blocks == 0 ? ROOF_UNKNOWN : 1 - (double)s->free / (double)s->limits.blocks;
-}
-
-double roof_scheduler_wakes(const struct roof_scheduler *s)
-{
-    return s->wakes_s;
-}
-
-double roof_scheduler_clock(const struct roof_scheduler *s)
-{
-    return s->clock_s;
-}
-
-const struct roof_scheduler_sums *roof_scheduler_sums(const struct roof_scheduler *s)
-{
-    return &s->sums;
-}

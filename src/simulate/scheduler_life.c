@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Opens and frees schedulers. */
+/* Opens and frees schedulers, and tells what they have. */
 #include <stdlib.h>
 
 #include "base/base.h"
@@ -93,4 +93,34 @@ void roof_scheduler_free(struct roof_scheduler *s)
     free(s->queue.request);
     roof_prefix_cache_free(s->cache);
     free(s);
+}
+
+size_t roof_scheduler_waiting(const struct roof_scheduler *s)
+{
+    return s->queue.count;
+}
+
+size_t roof_scheduler_present(const struct roof_scheduler *s)
+{
+    return s->queue.count + s->running;
+}
+
+double roof_scheduler_use(const struct roof_scheduler *s)
+{
+    return s->limits.blocks == 0 ? ROOF_UNKNOWN : 1 - (double)s->free / (double)s->limits.blocks;
+}
+
+double roof_scheduler_wakes(const struct roof_scheduler *s)
+{
+    return s->wakes_s;
+}
+
+double roof_scheduler_clock(const struct roof_scheduler *s)
+{
+    return s->clock_s;
+}
+
+const struct roof_scheduler_sums *roof_scheduler_sums(const struct roof_scheduler *s)
+{
+    return &s->sums;
 }
