@@ -429,7 +429,7 @@ The mixture has 32 experts, of which each token chooses 4 (`experts` in tests/ll
 
 A long cache changes little: after 3,840 tokens, one thread decodes the narrow model in q8_0 in 18.4 to 19.3 ms, and 17.0 ms are expected (-10%).
 
-llama.cpp uses AMX. On a Xeon with AMX, before `measure` had kernels for it, the predicted times of q4_0 and q8_0 were 30 to 190% too long in decode and 40 to 210% in prefill.
+llama.cpp uses AMX. On a Xeon with AMX, before `measure` had kernels for it, the predicted times of q4_0 and q8_0 were 30 to 190% too long in decode and 40 to 210% in prefill. With these kernels, prefills of the dense models in q4_0 and q8_0 were within -26 and +25% on another Xeon with AMX (16 processors, one run with `SECONDS_EACH=20 TURNS=1`). The rest of that run says little. Other work wrote 60 GB to memory while `measure` ran, so that it read 13 GB/s with one thread, and had time for 79 of 386 measurements. Decode of these formats was 26 to 127% too long. With one row of each format, experts were not fitted, and their prefills were 63 to 87% too short.
 
 ## Host time of engines
 
