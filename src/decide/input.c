@@ -222,19 +222,17 @@ static const struct roof_input inputs[(int)ROOF_INPUT_COUNT - (int)ROOF_DIM_COUN
                   "length of the prompt or the KV cache (default 4096, or the model's limit); "
                   "32k: 32000, 32Ki: 32768",
                   STEPPED(WORKLOAD)),
-    ROW(CHUNK) =
-        {.key = "chunk",
-         .option = "chunk",
-         .kind = ROOF_INPUT_INTEGER,
-         .max = LENGTH_MAX,
-         .zero = ROOF_CHUNK_WHOLE,
-         .value = "N",
-         .help =
-             "prompt tokens prefilled per step, in each group of --attention-dp (default 8192; 0: "
-             "whole prompts); with --phase, the new tokens",
-         MODEL(chunk),
-         .commands = SERVED(WORKLOAD),
-         .group = ROOF_GROUP_MODEL},
+    ROW(CHUNK) = {.key = "chunk",
+                  .option = "chunk",
+                  .kind = ROOF_INPUT_INTEGER,
+                  .max = LENGTH_MAX,
+                  .zero = ROOF_CHUNK_WHOLE,
+                  .value = "N",
+                  .help = "prompt tokens per step and attention group (default 8192; 0: whole "
+                          "prompts); --phase: new tokens",
+                  MODEL(chunk),
+                  .commands = SERVED(WORKLOAD),
+                  .group = ROOF_GROUP_MODEL},
     ROW(PROMPT) = LENGTH_OF("prompt", prompt, "prompt",
                             "prompt tokens of each request (needs --generate)", SERVED(WORKLOAD)),
     ROW(GENERATE) =
@@ -343,12 +341,10 @@ static const struct roof_input inputs[(int)ROOF_INPUT_COUNT - (int)ROOF_DIM_COUN
     ROW(DP) = LENGTH_OF("dp", dp, "dp",
                         "copies of the model, each with its own devices and batch (default 1)",
                         SERVED(WORKLOAD)),
-    ROW(ATTENTION_DP) = LENGTH_OF(
-        "attention-dp", attention_dp, "attention_dp",
-        "data-parallel attention: groups of tp devices, each with its own sequences (default 1); "
-        "the devices are tp x attention-dp (SGLang's --tp 8 --dp 8 --enable-dp-attention: --tp 1 "
-        "--attention-dp 8)",
-        SERVED(WORKLOAD)),
+    ROW(ATTENTION_DP) = LENGTH_OF("attention-dp", attention_dp, "attention_dp",
+                                  "attention groups of tp devices, each with own sequences "
+                                  "(default 1); devices: tp x attention-dp",
+                                  SERVED(WORKLOAD)),
     ROW(MOE_TP) = LENGTH_OF("moe-tp", moe_tp, "moe_tp",
                             "devices that split each expert (default: tp x attention-dp / moe-ep)",
                             SERVED(WORKLOAD)),
