@@ -5,13 +5,13 @@ set terminal svg noenhanced size 1000,560 background rgb '#ffffff' fontscale 1 f
 set lmargin at screen 0.082
 set rmargin at screen 0.966
 set tmargin at screen 0.87143
-set bmargin at screen 0.11071
+set bmargin at screen 0.14286
 set xrange [0:100]
 set xtics ("0" 0, "20" 20, "40" 40, "60" 60, "80" 80, "100" 100)
 set xlabel "% of the requests within this time" textcolor rgb '#404040'
 set logscale y
-set yrange [7:9000]
-set ytics ("10" 10, "100" 100, "1000" 1000)
+set yrange [6.999993:9000.009]
+set ytics ("7" 7, "10" 10, "20" 20, "50" 50, "100" 100, "200" 200, "500" 500, "1000" 1000, "2000" 2000, "5000" 5000, "9000" 9000)
 set ylabel "time (ms)" textcolor rgb '#404040'
 set border 3 linewidth 1 linecolor rgb '#808080'
 set tics nomirror textcolor rgb '#404040'
@@ -72,8 +72,8 @@ $curve_3 << EOD
 99.5 7707.926335795946
 99.9 7891.675631521281
 EOD
-set arrow from screen 0.082,0.54059 to screen 0.966,0.54059 nohead front linewidth 1.4 dashtype 4 linecolor rgb '#B00020'
-set label "limit of the first token, p90" at screen 0.09,0.55845 left boxed front textcolor rgb '#B00020' font ',12'
+set arrow from screen 0.082,0.55457 to screen 0.966,0.55457 nohead front linewidth 1.4 dashtype 4 linecolor rgb '#B00020'
+set label "limit of the first token, p90" at screen 0.09,0.57243 left boxed front textcolor rgb '#B00020' font ',12'
 set label "Llama-3-8B on one H100: latencies of requests in bursts" at screen 0.082,0.95714 left front textcolor rgb '#202020' font ',17'
 set arrow from screen 0.082,0.91071 to screen 0.104,0.91071 nohead front linewidth 1.8 linecolor rgb '#0072B2'
 set label '' at screen 0.093,0.91071 point pointtype 7 pointsize 0.9 linecolor rgb '#0072B2' front
@@ -84,6 +84,7 @@ set label "each further token" at screen 0.2172,0.91071 left front textcolor rgb
 set arrow from screen 0.34704,0.91071 to screen 0.36904,0.91071 nohead front linewidth 1.8 linecolor rgb '#009E73'
 set label '' at screen 0.35804,0.91071 point pointtype 9 pointsize 0.9 linecolor rgb '#009E73' front
 set label "whole request" at screen 0.37504,0.91071 left front textcolor rgb '#202020' font ',12'
+set label "generic scheduler\073 weights fp16, activations fp16, kv fp16" at screen 0.082,0.01786 left front textcolor rgb '#606060' font ',11'
 plot \
   $curve_1 using 1:2 with linespoints linewidth 1.8 pointtype 7 pointsize 0.9 linecolor rgb '#0072B2', \
   $curve_2 using 1:2 with linespoints linewidth 1.8 pointtype 5 pointsize 0.9 linecolor rgb '#D55E00', \

@@ -5,13 +5,13 @@ set terminal svg noenhanced size 1000,620 background rgb '#ffffff' fontscale 1 f
 set lmargin at screen 0.082
 set rmargin at screen 0.966
 set tmargin at screen 0.88387
-set bmargin at screen 0.1
+set bmargin at screen 0.12903
 set xrange [0:25]
 set xtics ("0" 0, "5" 5, "10" 10, "15" 15, "20" 20, "25" 25)
 set xlabel "requests per second" textcolor rgb '#404040'
 set logscale y
-set yrange [6:300]
-set ytics ("10" 10, "20" 20, "50" 50, "100" 100, "200" 200)
+set yrange [5.999994:300.0003]
+set ytics ("6" 6, "10" 10, "20" 20, "50" 50, "100" 100, "200" 200, "300" 300)
 set ylabel "time (ms)" textcolor rgb '#404040'
 set border 3 linewidth 1 linecolor rgb '#808080'
 set tics nomirror textcolor rgb '#404040'
@@ -70,8 +70,8 @@ $curve_4 << EOD
 22.636687484505224 25.76573282390523
 23.828092088952868 30.7879590293474
 EOD
-set arrow from screen 0.082,0.80263 to screen 0.966,0.80263 nohead front linewidth 1.4 dashtype 4 linecolor rgb '#B00020'
-set label "limit of the first token, p99" at screen 0.09,0.81875 left boxed front textcolor rgb '#B00020' font ',12'
+set arrow from screen 0.082,0.80564 to screen 0.966,0.80564 nohead front linewidth 1.4 dashtype 4 linecolor rgb '#B00020'
+set label "limit of the first token, p99" at screen 0.09,0.82176 left boxed front textcolor rgb '#B00020' font ',12'
 set label "Llama-3-8B on one H100: latency over load" at screen 0.082,0.96129 left front textcolor rgb '#202020' font ',17'
 set arrow from screen 0.082,0.91935 to screen 0.104,0.91935 nohead front linewidth 1.8 linecolor rgb '#0072B2'
 set label '' at screen 0.093,0.91935 point pointtype 7 pointsize 0.9 linecolor rgb '#0072B2' front
@@ -85,6 +85,7 @@ set label "each further token, p50" at screen 0.3856,0.91935 left front textcolo
 set arrow from screen 0.54604,0.91935 to screen 0.56804,0.91935 nohead front linewidth 1.8 linecolor rgb '#CC79A7'
 set label '' at screen 0.55704,0.91935 point pointtype 11 pointsize 0.9 linecolor rgb '#CC79A7' front
 set label "each further token, p99" at screen 0.57404,0.91935 left front textcolor rgb '#202020' font ',12'
+set label "generic scheduler\073 weights fp16, activations fp16, kv fp16" at screen 0.082,0.01613 left front textcolor rgb '#606060' font ',11'
 plot \
   $curve_1 using 1:2 with linespoints linewidth 1.8 pointtype 7 pointsize 0.9 linecolor rgb '#0072B2', \
   $curve_2 using 1:2 with linespoints linewidth 1.8 pointtype 5 pointsize 0.9 linecolor rgb '#D55E00', \

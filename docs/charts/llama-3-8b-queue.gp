@@ -5,9 +5,9 @@ set terminal svg noenhanced size 1000,560 background rgb '#ffffff' fontscale 1 f
 set lmargin at screen 0.082
 set rmargin at screen 0.966
 set tmargin at screen 0.87143
-set bmargin at screen 0.11071
-set xrange [0:100]
-set xtics ("0" 0, "20" 20, "40" 40, "60" 60, "80" 80, "100" 100)
+set bmargin at screen 0.14286
+set xrange [0:81.5104]
+set xtics ("0" 0, "20" 20, "40" 40, "60" 60, "80" 80)
 set xlabel "time (s)" textcolor rgb '#404040'
 set yrange [0:200]
 set ytics ("0" 0, "20" 20, "40" 40, "60" 60, "80" 80, "100" 100, "120" 120, "140" 140, "160" 160, "180" 180, "200" 200)
@@ -627,6 +627,7 @@ set arrow from screen 0.23,0.91071 to screen 0.252,0.91071 nohead front linewidt
 set label "waiting requests" at screen 0.258,0.91071 left front textcolor rgb '#202020' font ',12'
 set arrow from screen 0.3756,0.91071 to screen 0.3976,0.91071 nohead front linewidth 1.8 linecolor rgb '#009E73'
 set label "KV cache in use (%)" at screen 0.4036,0.91071 left front textcolor rgb '#202020' font ',12'
+set label "generic scheduler\073 weights fp16, activations fp16, kv fp16" at screen 0.082,0.01786 left front textcolor rgb '#606060' font ',11'
 plot \
   $curve_1 using 1:2 with lines linewidth 1.4 linecolor rgb '#0072B2', \
   $curve_2 using 1:2 with lines linewidth 1.4 linecolor rgb '#D55E00', \
