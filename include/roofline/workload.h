@@ -163,8 +163,9 @@ struct roof_formats {
             ROOF_PRECISION_AUTO, ROOF_PRECISION_AUTO                                               \
     }
 
-/** The serving stack whose kernels run. ROOF_STACK_BEST is the fastest of them for the shape,
- * and llama.cpp only if no other has a kernel. */
+/** The serving stack whose kernels run. ROOF_STACK_BEST is the fastest of them for the shape.
+ * llama.cpp is apart: its kernels are those of all stacks for weights and caches in GGUF formats,
+ * and for other formats BEST uses them only if no other stack has a kernel. */
 enum roof_stack {
     ROOF_STACK_BEST,
     ROOF_STACK_TRTLLM,

@@ -84,8 +84,9 @@ static void add_chunks(struct roof_step_times *sum, const struct roof_loop *loop
  * - x > 1: every step has x chunks.
  * - x > room: prompts wait. The steps that prefill b K chunks, `room` at a time, make the cycle.
  */
-enum roof_status roof_closed_loop(struct roof_loop_times *out, const struct roof_loop *loop,
-                                  roof_step_function *step, void *context, struct roof_error *error)
+static enum roof_status spread_chunks(struct roof_loop_times *out, const struct roof_loop *loop,
+                                      roof_step_function *step, void *context,
+                                      struct roof_error *error)
 {
     const double b = loop->users;
     const double s = loop->steps;
@@ -94,7 +95,7 @@ enum roof_status roof_closed_loop(struct roof_loop_times *out, const struct roof
     const double cycle = waits ? b * k / loop->room : s + k;
     const double chunks = fmin(b * k / cycle, loop->room);
     const double beside = b > 1 ? b * s / cycle : 0; /* sequences that decode beside a chunk */
-    *out = (struct roof_loop_times){.waits = waits};
+    *out = (struct roof_loop_times){.waits = waits, .together = chunks};
     if (waits || chunks > 1) {
         struct roof_step_times full = {0};
         TRY(add(&full, 1, step, context, beside, chunks, error));
@@ -116,4 +117,53 @@ enum roof_status roof_closed_loop(struct roof_loop_times *out, const struct roof
         add_waiting(&out->step, 1 - mixed, chunks, loop->lanes, &light, &heavy);
     }
     return ROOF_OK;
+}
+
+/* Takes the bound of another step, with its parts, if it is lower. */
+static void lower_bound(struct roof_step_times *out, const struct roof_step_times *other)
+{
+    if (!(other->value[ROOF_STEP_BOUND] < out->value[ROOF_STEP_BOUND])) {
+        return;
+    }
+    for (int i = 0; i < ROOF_STEP_VALUES; i++) {
+        if (!is_expected(i)) {
+            out->value[i] = other->value[i];
+        }
+    }
+}
+
+/*
+ * Lowers the bounds to those of a schedule in which all groups of the attention have a chunk in the
+ * same steps: then b - a sequences decode beside a chunks, and (b - a) K / a of the S decode steps
+ * of a user have chunks of others. With b <= a all users prefill together, and none of these steps
+ * has a chunk.
+ */
+static enum roof_status join_groups(struct roof_loop_times *out, const struct roof_loop *loop,
+                                    roof_step_function *step, void *context,
+                                    struct roof_error *error)
+{
+    const double at_once = fmin(loop->groups, loop->users);
+    const double beside = loop->users - at_once;
+    const double mixed = fmin(1, beside * loop->chunks / (at_once * loop->steps));
+    struct roof_step_times heavy = {0};
+    struct roof_step_times light = {0};
+    struct roof_step_times first = {0};
+    struct roof_step_times mean = {0};
+    TRY(add(&heavy, 1, step, context, beside, at_once, error));
+    TRY(add(&light, 1 - mixed, step, context, loop->users, 0, error));
+    add_chunks(&first, loop, &heavy);
+    roof_step_add(&mean, mixed, &heavy);
+    roof_step_add(&mean, 1, &light);
+    lower_bound(&out->ttft, &first);
+    lower_bound(&out->step, &mean);
+    return ROOF_OK;
+}
+
+enum roof_status roof_closed_loop(struct roof_loop_times *out, const struct roof_loop *loop,
+                                  roof_step_function *step, void *context, struct roof_error *error)
+{
+    TRY(spread_chunks(out, loop, step, context, error));
+    const bool apart = loop->groups > 1 && loop->users > 1 && loop->steps > 0 && !out->waits &&
+                       out->together <= loop->groups;
+    return apart ? join_groups(out, loop, step, context, error) : ROOF_OK;
 }

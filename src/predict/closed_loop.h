@@ -42,15 +42,20 @@ struct roof_loop {
     double users;  /* b: requests in flight in one lane, at least 1 */
     double steps;  /* S: decode steps of a request */
     double chunks; /* K: chunks of its prompt */
-    double room;   /* the most chunks that a step takes, at least 1 */
+    double room;   /* the most chunks that a step takes, at least 1 and `groups` */
     int64_t lanes; /* L: microbatches that follow each other through a pipeline */
     bool pipeline; /* the next chunk of a prompt may begin right after the last one */
+    double groups; /* a: of the attention, each of which can have a chunk in the same step; 1: all
+                      sequences share one */
 };
 
 /* With several lanes the bounds are those of a lane by itself, and expected times have the steps in
- * which a lane waits for another. */
+ * which a lane waits for another. With several groups the bounds are the lower ones of two
+ * schedules: chunks of different groups are in different steps as far as possible, as they are for
+ * expected times, or in the same ones. */
 struct roof_loop_times {
     bool waits; /* prompts wait for each other, because steps have no room for all their chunks */
+    double together; /* x: chunks of a mean step */
     /* The time from when a prompt may begin to its first token: the steps of its own chunks, and if
      * prompts wait (closed_loop.c) the steps in which it waits. */
     struct roof_step_times ttft;

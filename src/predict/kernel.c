@@ -581,6 +581,21 @@ static const struct roof_expected *try_stack(struct tries *tries,
     return NULL;
 }
 
+/* Tells whether an operator reads weights or a cache in a format of GGUF, which only llama.cpp
+ * runs. */
+static bool reads_gguf(const struct roof_workload *w)
+{
+    return (roof_has_weights(w->op) && roof_precision_gguf(w->formats.weights)) ||
+           (roof_operator_row(w->op)->other == ROOF_ROLE_KV && roof_precision_gguf(w->formats.kv));
+}
+
+/* Tells whether llama.cpp runs the formats of an operator. */
+static bool runs_in_llama_cpp(const struct roof_kernel_task *task)
+{
+    return task->numerics == ROOF_NUMERICS_16BIT || task->numerics == ROOF_NUMERICS_32BIT ||
+           task->numerics == ROOF_NUMERICS_MX4A16 || reads_gguf(task->workload);
+}
+
 /* Computes the time of a kernel of llama.cpp, whose kernels for other formats are preferred to
  * those of other stacks. */
 static const struct roof_expected *
@@ -626,15 +641,17 @@ static const struct roof_expected *try_all(struct tries *tries, const struct roo
 
 /*
  * For each requested stack it uses the stack's kernel for these formats, else the fastest kernel of
- * other stacks for them, and only then tries the substitute formats. So `best` is never slower than
- * a named stack: either the named stack has a kernel, of which `best` is the minimum, or both use
- * the same one.
+ * other stacks for them, and only then tries the substitute formats. For formats of GGUF, every
+ * stack has the kernels of llama.cpp first. So `best` is never slower than a named stack: either
+ * the named stack has a kernel, of which `best` is the minimum, or both use the same one.
  */
 static void expect_asked(struct roof_expected out[ROOF_STACK_COUNT],
                          const struct roof_kernel_task *task, enum roof_kernel kernel,
                          const struct roof_stacks *asked)
 {
     struct tries tries; /* not cleared: that would take as long as a kernel */
+    const bool gguf = reads_gguf(task->workload);
+    const bool local = runs_in_llama_cpp(task);
     size_t found = 0;
     for (size_t i = 0; i < asked->count; i++) {
         out[i].time_s = ROOF_UNKNOWN;
@@ -645,9 +662,10 @@ static void expect_asked(struct roof_expected out[ROOF_STACK_COUNT],
         for (size_t i = 0; i < asked->count; i++) {
             const enum roof_stack stack = asked->stack[i];
             const struct roof_expected *one =
-                stack == ROOF_STACK_BEST        ? NULL
-                : stack == ROOF_STACK_LLAMA_CPP ? try_local(&tries, task, kernel)
-                                                : try_stack(&tries, task, kernel, stack, *numerics);
+                gguf || (local && stack == ROOF_STACK_LLAMA_CPP) ? try_local(&tries, task, kernel)
+                : stack == ROOF_STACK_BEST || stack == ROOF_STACK_LLAMA_CPP
+                    ? NULL
+                    : try_stack(&tries, task, kernel, stack, *numerics);
             double second = 0;
             one = one != NULL ? one : try_all(&tries, task, kernel, *numerics, &second);
             if (one != NULL) {

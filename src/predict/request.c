@@ -304,6 +304,7 @@ enum roof_status roof_request_run(struct roof_request_times *out, struct roof_re
                                    .steps = (double)(asked->generate - 1) / tokens,
                                    .chunks = (double)r->chunks,
                                    .room = (double)asked->attention_dp * room,
+                                   .groups = (double)asked->attention_dp,
                                    .lanes = r->lanes,
                                    .pipeline = asked->pp > 1};
     struct roof_loop_times times;

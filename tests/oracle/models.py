@@ -1923,7 +1923,17 @@ class InFlight:
             step = ((1 - mixed) * self.step(decoding if b > 1 else b, Fraction(0)) if mixed < 1
                     else 0) + (mixed * self.step(decoding, Fraction(1)) if mixed else 0) \
                 if steps else 0
+        if prefilled <= self.groups > 1 and not waits and b > 1 and steps:
+            ttft, step = (min(pair) for pair in zip((ttft, step), self.together(b, steps)))
         return ttft, step / tokens_per_step if self.generate > 1 else None
+
+    def together(self, b, steps):
+        """ttft and a step if all groups of the attention prefill in the same steps."""
+        at_once = min(b, self.groups)
+        time, turn, path = self.step_turn_and_path(b - at_once, Fraction(at_once))
+        ttft = path + (self.chunks - 1) * turn if self.common.get("pp", 1) > 1 else self.chunks * time
+        mixed = (b - at_once) * self.chunks / (at_once * steps)
+        return ttft, mixed * time + ((1 - mixed) * self.step(b, Fraction(0)) if mixed < 1 else 0)
 
     def widen(self, row):
         """To the widest step: each group in each lane prefills what its budget allows."""

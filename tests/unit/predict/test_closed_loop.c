@@ -33,13 +33,25 @@ static enum roof_status fails(struct roof_step_times *out, void *context, double
     return ROOF_USAGE;
 }
 
-static struct roof_loop_times run(struct roof_loop loop)
+/* The same with groups of the attention: a chunk beside that of another takes 1 s. */
+static enum roof_status grouped(struct roof_step_times *out, void *context, double decoding,
+                                double chunks, struct roof_error *error)
+{
+    return plane(out, context, decoding, chunks < 1 ? chunks : 0.98 + 0.02 * chunks, error);
+}
+
+static struct roof_loop_times run_with(struct roof_loop loop, roof_step_function *step)
 {
     struct roof_loop_times out;
     int calls = 0;
-    assert_int_equal(roof_closed_loop(&out, &loop, plane, &calls, NULL), ROOF_OK);
+    assert_int_equal(roof_closed_loop(&out, &loop, step, &calls, NULL), ROOF_OK);
     assert_true(calls > 0);
     return out;
+}
+
+static struct roof_loop_times run(struct roof_loop loop)
+{
+    return run_with(loop, plane);
 }
 
 /* Numbers that one works out by hand. */
@@ -51,20 +63,20 @@ static void test_by_hand(void **state)
         double ttft, step;
     } cases[] = {
         /* One user: its chunks alone, then its steps alone. */
-        {{1, 99, 2, 1, 1, false}, 120, 12},
-        {{1, 0, 3, 1, 1, false}, 180, 0},
-        {{1, 99, 1, 8, 1, false}, 60, 12},
+        {{1, 99, 2, 1, 1, false, 1}, 120, 12},
+        {{1, 0, 3, 1, 1, false, 1}, 180, 0},
+        {{1, 99, 1, 8, 1, false, 1}, 60, 12},
         /* 100 steps, in which 4.9 decode; 8 of the 98 steps of a user have a chunk of another. */
-        {{5, 98, 2, 1, 1, false}, 139.6, 19.8 + 50 * 8. / 98},
+        {{5, 98, 2, 1, 1, false, 1}, 139.6, 19.8 + 50 * 8. / 98},
         /* All 8 steps of a user have the 8 chunks of the others: 4 users decode. */
-        {{5, 8, 2, 1, 1, false}, 136, 68},
+        {{5, 8, 2, 1, 1, false, 1}, 136, 68},
         /* 60 chunks in 10 steps, 6 in each, beside 24 sequences. */
-        {{30, 8, 2, 8, 1, false}, 716, 358},
+        {{30, 8, 2, 8, 1, false, 1}, 716, 358},
         /* A step takes no more than one: 60 steps, in which 30 x 8 / 60 decode. */
-        {{30, 8, 2, 1, 1, false}, 52 * 68, 68},
+        {{30, 8, 2, 1, 1, false, 1}, 52 * 68, 68},
         /* One token: nobody decodes, and four prompts share a step, or two do. */
-        {{4, 0, 1, 8, 1, false}, 210, 0},
-        {{4, 0, 1, 2, 1, false}, 2 * 110, 0},
+        {{4, 0, 1, 8, 1, false, 1}, 210, 0},
+        {{4, 0, 1, 2, 1, false, 1}, 2 * 110, 0},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         const struct roof_loop_times t = run(cases[i].loop);
@@ -72,6 +84,37 @@ static void test_by_hand(void **state)
         assert_near(t.step.value[ROOF_STEP_BOUND], cases[i].step, 1e-12);
         assert_near(t.ttft.value[ROOF_STEP_EXPECTED], 2 * cases[i].ttft, 1e-12);
         assert_near(t.step.value[ROOF_STEP_EXPECTED], 2 * cases[i].step, 1e-12);
+    }
+}
+
+/* Chunks of all groups in the same steps lower the bounds, and leave the expected times as they
+ * are. */
+static void test_groups(void **state)
+{
+    (void)state;
+    static const struct {
+        struct roof_loop loop; /* users, steps, chunks, room, lanes, pipeline, groups */
+        double ttft, step, ttft_spread, step_spread;
+    } cases[] = {
+        /* 7.84 decode, and 14 of 98 steps have a chunk; or four decode beside four chunks in 4 of
+         * 98 x 2 steps, 10 + 8 + 53 s each, and eight decode in the others. */
+        {{8, 98, 2, 4, 1, false, 4}, 142, 26 + 45. * 4 / 196, 151.36, 25.68 + 50 * 14. / 98},
+        /* Fewer users than groups: none has a chunk beside its steps. */
+        {{3, 98, 2, 4, 1, false, 4}, 124, 16, 131.76, 15.88 + 50 * 4. / 98},
+        /* Two chunks beside eight sequences in each step; or four beside six in 12 of 32. */
+        {{10, 8, 2, 4, 1, false, 4}, 150, 30 + 45 * 0.375, 154, 77},
+        /* Prompts wait for steps that are full: 60 chunks in 15 steps, beside 16 sequences. */
+        {{30, 8, 2, 4, 1, false, 4}, 7 * 95, 95, 7 * 95, 95},
+        /* Six chunks in each step are in all groups anyway. */
+        {{30, 8, 2, 8, 1, false, 4}, 226, 113, 226, 113},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct roof_loop_times t = run_with(cases[i].loop, grouped);
+        assert_near(t.ttft.value[ROOF_STEP_BOUND], cases[i].ttft, 1e-12);
+        assert_near(t.step.value[ROOF_STEP_BOUND], cases[i].step, 1e-12);
+        assert_near(t.ttft.value[ROOF_STEP_EXPECTED], 2 * cases[i].ttft_spread, 1e-12);
+        assert_near(t.step.value[ROOF_STEP_EXPECTED], 2 * cases[i].step_spread, 1e-12);
+        assert_near(t.step.value[ROOF_STEP_PATH], 0.75 * cases[i].step, 1e-12);
     }
 }
 
@@ -83,17 +126,17 @@ static void test_by_hand(void **state)
 static void test_lanes(void **state)
 {
     (void)state;
-    const struct roof_loop_times alone = run((struct roof_loop){5, 98, 2, 1, 1, false});
-    const struct roof_loop_times three = run((struct roof_loop){5, 98, 2, 1, 3, false});
+    const struct roof_loop_times alone = run((struct roof_loop){5, 98, 2, 1, 1, false, 1});
+    const struct roof_loop_times three = run((struct roof_loop){5, 98, 2, 1, 3, false, 1});
     const double more = 90. / 98 * (1 - 0.81) * 50;
     assert_near(three.step.value[ROOF_STEP_BOUND], alone.step.value[ROOF_STEP_BOUND], 0);
     assert_near(three.step.value[ROOF_STEP_EXPECTED],
                 alone.step.value[ROOF_STEP_EXPECTED] + 2 * more, 1e-12);
     assert_near(three.ttft.value[ROOF_STEP_EXPECTED], alone.ttft.value[ROOF_STEP_EXPECTED], 0);
     /* No lane waits where each step has chunks. One user alone has steps of 12 s, or of 60 s. */
-    assert_near(run((struct roof_loop){30, 8, 2, 8, 4, false}).step.value[ROOF_STEP_EXPECTED],
+    assert_near(run((struct roof_loop){30, 8, 2, 8, 4, false, 1}).step.value[ROOF_STEP_EXPECTED],
                 2 * 358, 1e-12);
-    assert_near(run((struct roof_loop){1, 99, 1, 1, 2, false}).step.value[ROOF_STEP_EXPECTED],
+    assert_near(run((struct roof_loop){1, 99, 1, 1, 2, false, 1}).step.value[ROOF_STEP_EXPECTED],
                 2 * (12 + 0.01 * (60 - 12)), 1e-12);
 }
 
@@ -103,12 +146,12 @@ static void test_lanes(void **state)
 static void test_chunks_follow(void **state)
 {
     (void)state;
-    const struct roof_loop_times t = run((struct roof_loop){1, 99, 3, 1, 1, true});
+    const struct roof_loop_times t = run((struct roof_loop){1, 99, 3, 1, 1, true, 1});
     assert_near(t.ttft.value[ROOF_STEP_BOUND], 45 + 2 * 15, 1e-12);
     assert_near(t.ttft.value[ROOF_STEP_EXPECTED], 90 + 2 * 60, 1e-12);
-    assert_near(run((struct roof_loop){1, 0, 3, 1, 1, true}).ttft.value[ROOF_STEP_BOUND], 75,
+    assert_near(run((struct roof_loop){1, 0, 3, 1, 1, true, 1}).ttft.value[ROOF_STEP_BOUND], 75,
                 1e-12);
-    assert_near(run((struct roof_loop){1, 0, 3, 1, 4, true}).ttft.value[ROOF_STEP_BOUND], 180,
+    assert_near(run((struct roof_loop){1, 0, 3, 1, 4, true, 1}).ttft.value[ROOF_STEP_BOUND], 180,
                 1e-12);
 }
 
@@ -121,7 +164,7 @@ static void test_work(void **state)
         for (int s = 1; s < 200; s += 7) {
             for (int k = 1; k < 6; k++) {
                 for (int room = 1; room < 9; room += 3) {
-                    const struct roof_loop loop = {b, s, k, room, 1, false};
+                    const struct roof_loop loop = {b, s, k, room, 1, false, 1};
                     const struct roof_loop_times t = run(loop);
                     const double chunks = (double)b * k;
                     const double n = chunks / room > s + k ? chunks / room : s + k;
@@ -138,11 +181,12 @@ static void test_users(void **state)
 {
     (void)state;
     for (int room = 1; room < 9; room++) {
-        struct roof_loop_times before = run((struct roof_loop){1.001, 50, 3, room, 1, false});
-        double b = 1.01;
-        while (b < 300) {
-            b *= 1.001;
-            const struct roof_loop_times t = run((struct roof_loop){b, 50, 3, room, 1, false});
+        struct roof_loop loop = {1.001, 50, 3, room, 1, false, room / 4 + 1};
+        struct roof_loop_times before = run_with(loop, grouped);
+        loop.users = 1.01;
+        while (loop.users < 300) {
+            loop.users *= 1.001;
+            const struct roof_loop_times t = run_with(loop, grouped);
             const double ttft = t.ttft.value[0] / before.ttft.value[0];
             const double step = t.step.value[0] / before.step.value[0];
             assert_true(ttft >= 1 - 1e-12 && ttft < 1.1);
@@ -156,7 +200,7 @@ static void test_failure(void **state)
 {
     (void)state;
     static const struct roof_loop loops[] = {
-        {1, 9, 1, 1, 1, false}, {5, 98, 2, 1, 2, true}, {30, 8, 2, 8, 1, false}};
+        {1, 9, 1, 1, 1, false, 1}, {5, 98, 2, 1, 2, true, 1}, {30, 8, 2, 8, 1, false, 1}};
     for (size_t i = 0; i < COUNT(loops); i++) {
         struct roof_loop_times out;
         assert_int_equal(roof_closed_loop(&out, &loops[i], fails, NULL, NULL), ROOF_USAGE);
@@ -166,9 +210,10 @@ static void test_failure(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand),       cmocka_unit_test(test_lanes),
-        cmocka_unit_test(test_chunks_follow), cmocka_unit_test(test_work),
-        cmocka_unit_test(test_users),         cmocka_unit_test(test_failure),
+        cmocka_unit_test(test_by_hand), cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_lanes),   cmocka_unit_test(test_chunks_follow),
+        cmocka_unit_test(test_work),    cmocka_unit_test(test_users),
+        cmocka_unit_test(test_failure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
