@@ -142,7 +142,7 @@ endef
 
 # Everything is compiled again when the command changes; when data files come or go, only they are.
 $(sort $(BUILD)/command $(OBJECTS)/command): FORCE
-	$(call remember,$(COMPILE) $(PIC) $(COUNTERS))
+	$(call remember,$(COMPILE) $(PIC) $(COUNTERS)$(HOT:%= %))
 
 $(BUILD)/gen/data_list: FORCE
 	$(call remember,$(DATA))
@@ -158,20 +158,26 @@ $(SERVER_OBJ): LIBEVENT = $(EVENT_CFLAGS)
 # What counts the lines of the library that run (make coverage).
 COUNTERS ?=
 $(LIB_OBJ): COUNT = $(COUNTERS)
+# What tests wait for longest in a build that is not optimised: HOT optimises these files.
+HOT     ?=
+$(filter $(addprefix $(OBJECTS)/src/,operator/% predict/% simulate/%),$(LIB_OBJ)): LEVEL = $(HOT)
 $(OBJECTS)/src/%.o: src/%.c $(OBJECTS)/command
 	@mkdir -p $(@D)
-	$(COMPILE) $(PIC) $(TRACE) $(COUNT) $(CJSON_CFLAGS) $(ARG_CFLAGS) $(LIBEVENT) -MMD -MP -c -o $@ $<
+	$(COMPILE) $(PIC) $(LEVEL) $(TRACE) $(COUNT) $(CJSON_CFLAGS) $(ARG_CFLAGS) $(LIBEVENT) -MMD -MP -c -o $@ $<
 
 $(BUILD)/tests/%.o: tests/%.c $(BUILD)/command
 	@mkdir -p $(@D)
 	$(COMPILE) -MMD -MP -c -o $@ $<
 
-# Unit tests are compiled without optimisation, in a third of the time; what they call is not.
+# Unit tests are compiled without optimisation, in a third of the time, and without what guides a fuzzer;
+# what they call is not.
 UNOPTIMISED := -O0 -U_FORTIFY_SOURCE
+# This one looks through all plans of many searches itself.
+$(REST)/tests/unit/decide/test_plan.o: UNOPTIMISED :=
 # The main of tests/unit/base/test_text.c becomes test_text, so that all of them are in one program.
 $(BUILD)/tests/unit/%.o: tests/unit/%.c tests/unit/main.h $(BUILD)/command
 	@mkdir -p $(@D)
-	$(COMPILE) -Itests/unit $(CMOCKA_CFLAGS) -Dmain=$(*F) -include tests/unit/main.h $(UNOPTIMISED) -MMD -MP -c -o $@ $<
+	$(filter-out -fsanitize=fuzzer% -fsanitize-coverage%,$(COMPILE)) -Itests/unit $(CMOCKA_CFLAGS) -Dmain=$(*F) -include tests/unit/main.h $(UNOPTIMISED) -MMD -MP -c -o $@ $<
 
 $(BUILD)/tests/unit/run.o: tests/unit/run.c tests/unit/run.h $(BUILD)/command
 	@mkdir -p $(@D)
@@ -670,17 +676,20 @@ sanitize: sanitize-threads
 	SLOWER=4 $(MAKE) check-unit check-fuzz check-cli BUILD=$(BUILD)/sanitize WERROR=-Werror \
 	    CFLAGS='-O1 -g -fno-omit-frame-pointer $(SANITIZED)'
 
-# The thread sanitizer: what runs in threads, and in CI a third of the sweeps and a sixth of the searches, which take longest.
+# The thread sanitizer: what runs in threads, and in CI a third of the sweeps, a sixth of the searches, which take longest, and
+# in turn stopped sweeps and the service.
 sanitize-threads-quick: CASES_PART = $(call part,3)
 sanitize-threads-quick: SEARCHES_PART = $(call part,6)
 sanitize-threads-quick: FEWER = SLOWER=4 FEWER_CUTS=1
+sanitize-threads-quick: THREADED = $(call one_in,2,resume serve)
 SEARCHES_PART = $(CASES_PART)
+THREADED = resume serve
 sanitize-threads sanitize-threads-quick:
 	$(MAKE) $(BUILD)/tsan/roofline $(FAKE_LIBS:%=$(BUILD)/tsan/tests/fake/%) BUILD=$(BUILD)/tsan CFLAGS='-O1 -g1 -fsanitize=thread'
 	@PART=$(CASES_PART) sh tests/cli/run.sh $(BUILD)/tsan/roofline tests/cli/sweep.case
 	@SELF_TEST=no $(FEWER) PART=$(SEARCHES_PART) sh tests/cli/run.sh $(BUILD)/tsan/roofline tests/cli/threads.case
-	@THREADS_SANITIZED=1 $(FEWER) sh tests/cli/resume.sh $(BUILD)/tsan/roofline
-	@SERVE_IDLE=1000 SERVE_REQUESTS=500 sh tests/cli/serve.sh $(BUILD)/tsan/roofline
+	@$(if $(filter resume,$(THREADED)),THREADS_SANITIZED=1 $(FEWER) sh tests/cli/resume.sh $(BUILD)/tsan/roofline)
+	@$(if $(filter serve,$(THREADED)),SERVE_IDLE=1000 SERVE_REQUESTS=500 sh tests/cli/serve.sh $(BUILD)/tsan/roofline)
 
 ## fuzz: run the fuzz targets, or TARGET=NAME, for SECONDS=60 each with libFuzzer (clang)
 TARGET  ?= $(FUZZ)
@@ -692,16 +701,17 @@ fuzz:
 	@sh tests/fuzz/run.sh $(BUILD)/fuzz $(SECONDS) $(TARGET)
 
 ## sanitize-quick: one build by clang for samples of sanitize and of fuzz, with its warnings as errors
-# clang takes four times as long to optimise what it instruments as to compile it. This leaves out the
-# pages, scripts that interrupt and complete, three of four golden command lines and those that measure
+# clang takes four times as long to optimise what it instruments as to compile it, so it optimises only HOT
+# files, whose searches and simulations run three times as fast. This leaves out the
+# pages, scripts that interrupt and complete, two of three others, three of four golden command lines and those that measure
 # for a time or search in threads, and of the longest unit tests five of six or, of those that search
 # for a minute, all.
 SAMPLED := cli/serve.sh cli/inputs.sh cli/faults.sh
 sanitize-quick: SECONDS = 3
 sanitize-quick:
-	SERVE_IDLE=1000 SERVE_REQUESTS=500 SLOWER=4 $(MAKE) $(FUZZ:%=$(BUILD)/clang/tests/fuzz/%.run) check-unit check-cases $(SAMPLED:%=$(BUILD)/clang/passed/%) \
+	SERVE_IDLE=1000 SERVE_REQUESTS=500 SLOWER=4 $(MAKE) $(FUZZ:%=$(BUILD)/clang/tests/fuzz/%.run) check-unit check-cases $(patsubst %,$(BUILD)/clang/passed/%,$(call one_in,3,$(SAMPLED))) \
 	    UNIT_LONG= UNIT_OK='$$(UNIT_SHORT) $$(call one_in,6,$$(UNIT_LATE))' \
-	    CASES_PART=$(call part,4) CASES='$(filter-out $(MEASURING) %/threads.case,$(CASES))' BUILD=$(BUILD)/clang CC=clang WERROR=-Werror FUZZER=-fsanitize=fuzzer \
+	    CASES_PART=$(call part,4) CASES='$(filter-out $(MEASURING) %/threads.case,$(CASES))' BUILD=$(BUILD)/clang CC=clang WERROR=-Werror FUZZER=-fsanitize=fuzzer HOT=-O1 \
 	    CFLAGS='-O0 -g1 -fsanitize=fuzzer-no-link $(SANITIZED) $(UNCOUNTED)'
 	@sh tests/fuzz/run.sh $(BUILD)/clang $(SECONDS) $(FUZZ)
 
