@@ -465,6 +465,8 @@ demo: all
 TURN   := $(or $(TURN),$(shell git rev-list --count HEAD 2> /dev/null),0)
 one_in  = $(or $(shell printf '%s\n' $(2) | awk 'NR % $(1) == $(TURN) % $(1)'),$(error one in $(1) of nothing))
 part    = $(shell expr $(TURN) % $(1) + 1)/$(1)
+# The turn of steps that CI runs after every other commit.
+HALF   := $(shell expr $(TURN) / 2)
 
 # A test that passed leaves a file in $(PASSED), and runs again when something changed that it tests.
 # What passed under WRAPPER, as valgrind, is kept apart.
@@ -643,9 +645,9 @@ JOBS    ?= 2
 mutate:
 	$(PYTHON) -B tests/mutate.py --modules '$(MODULES)' --jobs '$(JOBS)'
 
-## mutate-quick: every 24th of the known mistakes, others after each commit
+## mutate-quick: every 36th of the known mistakes, others after each commit
 mutate-quick:
-	$(PYTHON) -B tests/mutate.py --known --every 24 --from $(TURN) --jobs '$(JOBS)'
+	$(PYTHON) -B tests/mutate.py --known --every 36 --from $(TURN) --jobs '$(JOBS)'
 
 ## mutate-folders: a random sample of wrong code in each of FOLDERS, with the tests that see it (build/mutate; hours)
 FOLDERS ?= catalog operator model predict simulate decide measure report chart ask
@@ -678,6 +680,7 @@ sanitize: sanitize-threads
 
 # The thread sanitizer: what runs in threads, and in CI a third of the sweeps, a sixth of the searches, which take longest, and
 # in turn stopped sweeps and the service.
+sanitize-threads-quick: override TURN := $(HALF)
 sanitize-threads-quick: CASES_PART = $(call part,3)
 sanitize-threads-quick: SEARCHES_PART = $(call part,6)
 sanitize-threads-quick: FEWER = SLOWER=4 FEWER_CUTS=1
@@ -702,16 +705,16 @@ fuzz:
 
 ## sanitize-quick: one build by clang for samples of sanitize and of fuzz, with its warnings as errors
 # clang takes four times as long to optimise what it instruments as to compile it, so it optimises only HOT
-# files, whose searches and simulations run three times as fast. This leaves out the
-# pages, scripts that interrupt and complete, two of three others, three of four golden command lines and those that measure
-# for a time or search in threads, and of the longest unit tests five of six or, of those that search
+# files, whose searches and simulations run three times as fast. This leaves out the pages, scripts that
+# interrupt and complete, two of three others, five of six golden command lines and those that measure for a
+# time or search in threads, half of the unit tests, and of the longest five of six or, of those that search
 # for a minute, all.
 SAMPLED := cli/serve.sh cli/inputs.sh cli/faults.sh
 sanitize-quick: SECONDS = 3
 sanitize-quick:
 	SERVE_IDLE=1000 SERVE_REQUESTS=500 SLOWER=4 $(MAKE) $(FUZZ:%=$(BUILD)/clang/tests/fuzz/%.run) check-unit check-cases $(patsubst %,$(BUILD)/clang/passed/%,$(call one_in,3,$(SAMPLED))) \
-	    UNIT_LONG= UNIT_OK='$$(UNIT_SHORT) $$(call one_in,6,$$(UNIT_LATE))' \
-	    CASES_PART=$(call part,4) CASES='$(filter-out $(MEASURING) %/threads.case,$(CASES))' BUILD=$(BUILD)/clang CC=clang WERROR=-Werror FUZZER=-fsanitize=fuzzer HOT=-O1 \
+	    UNIT_LONG= UNIT_OK='$$(call one_in,2,$$(UNIT_SHORT)) $$(call one_in,6,$$(UNIT_LATE))' \
+	    CASES_PART=$(call part,6) CASES='$(filter-out $(MEASURING) %/threads.case,$(CASES))' BUILD=$(BUILD)/clang CC=clang WERROR=-Werror FUZZER=-fsanitize=fuzzer HOT=-O1 \
 	    CFLAGS='-O0 -g1 -fsanitize=fuzzer-no-link $(SANITIZED) $(UNCOUNTED)'
 	@sh tests/fuzz/run.sh $(BUILD)/clang $(SECONDS) $(FUZZ)
 
@@ -740,10 +743,11 @@ VALGRIND := valgrind -q --leak-check=full --errors-for-leak-kinds=all --error-ex
 valgrind:
 	$(MAKE) check-unit check-fuzz check-cli WRAPPER='$(VALGRIND)'
 
-# This runs a quarter of the unit tests without the longest, and every 50th golden command line, except
+# This runs a sixth of the unit tests without the longest, and every 50th golden command line, except
 # those that measure for a time or search in threads.
+valgrind-quick: override TURN := $(HALF)
 valgrind-quick:
-	$(MAKE) check-unit check-cases WRAPPER='$(VALGRIND)' UNIT_LONG= UNIT_OK='$$(call one_in,4,$$(UNIT_SHORT))' CASES_PART=$(call part,50) \
+	$(MAKE) check-unit check-cases WRAPPER='$(VALGRIND)' UNIT_LONG= TURN=$(TURN) UNIT_OK='$$(call one_in,6,$$(UNIT_SHORT))' CASES_PART=$(call part,50) \
 	    CASES='$(filter-out $(MEASURING) %/threads.case,$(CASES))'
 
 LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) tests/unit/run.c $(FUZZ_SRC) tests/fuzz/replay.c \
@@ -799,8 +803,9 @@ $(PASSED)/analyze/%: % tests/analyze.sh $(LINT_H)
 
 # What .ci/run does after README's command; docs/testing.md says what is a sample. Under -j two
 # steps go side by side, each with its output in a file.
-# Steps that cannot be split come first, so that the last one has all processors.
-CI := mutate-quick check-browser check-packages sanitize-quick coverage sanitize-threads-quick lint-quick valgrind-quick
+# Steps that cannot be split come first, so that the last one has all processors. The thread sanitizer and valgrind take turns.
+CI := mutate-quick check-browser check-packages sanitize-quick coverage \
+      $(if $(filter %1 %3 %5 %7 %9,$(TURN)),valgrind-quick,sanitize-threads-quick) lint-quick
 ci: $(CI:%=ci-%)
 $(CI:%=ci-%): ci-%:
 	@mkdir -p $(BUILD)/ci
