@@ -160,7 +160,7 @@ COUNTERS ?=
 $(LIB_OBJ): COUNT = $(COUNTERS)
 # What tests wait for longest in a build that is not optimised: HOT optimises these files.
 HOT     ?=
-$(filter $(addprefix $(OBJECTS)/src/,operator/% predict/% simulate/%),$(LIB_OBJ)): LEVEL = $(HOT)
+$(filter $(addprefix $(OBJECTS)/src/,base/% operator/% predict/% simulate/%),$(LIB_OBJ)): LEVEL = $(HOT)
 $(OBJECTS)/src/%.o: src/%.c $(OBJECTS)/command
 	@mkdir -p $(@D)
 	$(COMPILE) $(PIC) $(LEVEL) $(TRACE) $(COUNT) $(CJSON_CFLAGS) $(ARG_CFLAGS) $(LIBEVENT) -MMD -MP -c -o $@ $<
