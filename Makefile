@@ -707,7 +707,7 @@ fuzz:
 
 ## sanitize-quick: one build by clang for samples of sanitize and of fuzz, with its warnings as errors
 # clang takes four times as long to optimise what it instruments as to compile it, so it optimises only HOT
-# files, whose searches and simulations run three times as fast. This leaves out the pages, scripts that
+# files: with them searches and simulations run in less than half of the time. This leaves out the pages, scripts that
 # interrupt and complete, two of three others, five of six golden command lines and those that measure for a
 # time or search in threads, half of the unit tests, and of the longest five of six or, of those that search
 # for a minute, all.
