@@ -142,7 +142,7 @@ endef
 
 # Everything is compiled again when the command changes; when data files come or go, only they are.
 $(sort $(BUILD)/command $(OBJECTS)/command): FORCE
-	$(call remember,$(COMPILE) $(PIC) $(COUNTERS))
+	$(call remember,$(COMPILE) $(PIC) $(COUNTERS)$(HOT:%= %))
 
 $(BUILD)/gen/data_list: FORCE
 	$(call remember,$(DATA))
@@ -158,20 +158,26 @@ $(SERVER_OBJ): LIBEVENT = $(EVENT_CFLAGS)
 # What counts the lines of the library that run (make coverage).
 COUNTERS ?=
 $(LIB_OBJ): COUNT = $(COUNTERS)
+# What tests wait for longest in a build that is not optimised: HOT optimises these files.
+HOT     ?=
+$(filter $(addprefix $(OBJECTS)/src/,base/% operator/% predict/% simulate/%),$(LIB_OBJ)): LEVEL = $(HOT)
 $(OBJECTS)/src/%.o: src/%.c $(OBJECTS)/command
 	@mkdir -p $(@D)
-	$(COMPILE) $(PIC) $(TRACE) $(COUNT) $(CJSON_CFLAGS) $(ARG_CFLAGS) $(LIBEVENT) -MMD -MP -c -o $@ $<
+	$(COMPILE) $(PIC) $(LEVEL) $(TRACE) $(COUNT) $(CJSON_CFLAGS) $(ARG_CFLAGS) $(LIBEVENT) -MMD -MP -c -o $@ $<
 
 $(BUILD)/tests/%.o: tests/%.c $(BUILD)/command
 	@mkdir -p $(@D)
 	$(COMPILE) -MMD -MP -c -o $@ $<
 
-# Unit tests are compiled without optimisation, in a third of the time; what they call is not.
+# Unit tests are compiled without optimisation, in a third of the time, and without what guides a fuzzer;
+# what they call is not.
 UNOPTIMISED := -O0 -U_FORTIFY_SOURCE
+# This one looks through all plans of many searches itself.
+$(REST)/tests/unit/decide/test_plan.o: UNOPTIMISED :=
 # The main of tests/unit/base/test_text.c becomes test_text, so that all of them are in one program.
 $(BUILD)/tests/unit/%.o: tests/unit/%.c tests/unit/main.h $(BUILD)/command
 	@mkdir -p $(@D)
-	$(COMPILE) -Itests/unit $(CMOCKA_CFLAGS) -Dmain=$(*F) -include tests/unit/main.h $(UNOPTIMISED) -MMD -MP -c -o $@ $<
+	$(filter-out -fsanitize=fuzzer% -fsanitize-coverage%,$(COMPILE)) -Itests/unit $(CMOCKA_CFLAGS) -Dmain=$(*F) -include tests/unit/main.h $(UNOPTIMISED) -MMD -MP -c -o $@ $<
 
 $(BUILD)/tests/unit/run.o: tests/unit/run.c tests/unit/run.h $(BUILD)/command
 	@mkdir -p $(@D)
@@ -459,6 +465,8 @@ demo: all
 TURN   := $(or $(TURN),$(shell git rev-list --count HEAD 2> /dev/null),0)
 one_in  = $(or $(shell printf '%s\n' $(2) | awk 'NR % $(1) == $(TURN) % $(1)'),$(error one in $(1) of nothing))
 part    = $(shell expr $(TURN) % $(1) + 1)/$(1)
+# The turn of steps that CI runs after every other commit.
+HALF   := $(shell expr $(TURN) / 2)
 
 # A test that passed leaves a file in $(PASSED), and runs again when something changed that it tests.
 # What passed under WRAPPER, as valgrind, is kept apart.
@@ -494,6 +502,8 @@ UNIT_SLOW := plan kernel service layout attention latent experts simulation deci
     step_table scan capacity sparse fleet copies
 UNIT_SHORT = $(filter-out $(UNIT_SLOW:%=\%/test_%),$(UNIT_SRC:tests/%.c=$(PASSED)/%))
 UNIT_LATE  = $(filter-out $(UNIT_SHORT) %/test_plan %/test_rate %/test_simulation,$(UNIT_SRC:tests/%.c=$(PASSED)/%))
+# What make coverage runs: test_plan takes long, and reaches few lines that no other unit test does (docs/testing.md).
+UNIT_COUNTED = $(filter-out %/test_plan,$(UNIT_SRC:tests/%.c=$(PASSED)/%))
 UNIT_OK := $(UNIT_SRC:tests/%.c=$(PASSED)/%)
 # They take longest, so that they begin first.
 UNIT_LONG := $(filter %/test_plan %/test_kernel,$(UNIT_OK))
@@ -637,9 +647,9 @@ JOBS    ?= 2
 mutate:
 	$(PYTHON) -B tests/mutate.py --modules '$(MODULES)' --jobs '$(JOBS)'
 
-## mutate-quick: every 24th of the known mistakes, others after each commit
+## mutate-quick: every 36th of the known mistakes, others after each commit
 mutate-quick:
-	$(PYTHON) -B tests/mutate.py --known --every 24 --from $(TURN) --jobs '$(JOBS)'
+	$(PYTHON) -B tests/mutate.py --known --every 36 --from $(TURN) --jobs '$(JOBS)'
 
 ## mutate-folders: a random sample of wrong code in each of FOLDERS, with the tests that see it (build/mutate; hours)
 FOLDERS ?= catalog operator model predict simulate decide measure report chart ask
@@ -670,17 +680,21 @@ sanitize: sanitize-threads
 	SLOWER=4 $(MAKE) check-unit check-fuzz check-cli BUILD=$(BUILD)/sanitize WERROR=-Werror \
 	    CFLAGS='-O1 -g -fno-omit-frame-pointer $(SANITIZED)'
 
-# The thread sanitizer: what runs in threads, and in CI a third of the sweeps and a sixth of the searches, which take longest.
+# The thread sanitizer: what runs in threads, and in CI a third of the sweeps, a sixth of the searches, which take longest, and
+# in turn stopped sweeps and the service.
+sanitize-threads-quick: override TURN := $(HALF)
 sanitize-threads-quick: CASES_PART = $(call part,3)
 sanitize-threads-quick: SEARCHES_PART = $(call part,6)
 sanitize-threads-quick: FEWER = SLOWER=4 FEWER_CUTS=1
+sanitize-threads-quick: THREADED = $(call one_in,2,resume serve)
 SEARCHES_PART = $(CASES_PART)
+THREADED = resume serve
 sanitize-threads sanitize-threads-quick:
 	$(MAKE) $(BUILD)/tsan/roofline $(FAKE_LIBS:%=$(BUILD)/tsan/tests/fake/%) BUILD=$(BUILD)/tsan CFLAGS='-O1 -g1 -fsanitize=thread'
 	@PART=$(CASES_PART) sh tests/cli/run.sh $(BUILD)/tsan/roofline tests/cli/sweep.case
 	@SELF_TEST=no $(FEWER) PART=$(SEARCHES_PART) sh tests/cli/run.sh $(BUILD)/tsan/roofline tests/cli/threads.case
-	@THREADS_SANITIZED=1 $(FEWER) sh tests/cli/resume.sh $(BUILD)/tsan/roofline
-	@SERVE_IDLE=1000 SERVE_REQUESTS=500 sh tests/cli/serve.sh $(BUILD)/tsan/roofline
+	@$(if $(filter resume,$(THREADED)),THREADS_SANITIZED=1 $(FEWER) sh tests/cli/resume.sh $(BUILD)/tsan/roofline)
+	@$(if $(filter serve,$(THREADED)),SERVE_IDLE=1000 SERVE_REQUESTS=500 sh tests/cli/serve.sh $(BUILD)/tsan/roofline)
 
 ## fuzz: run the fuzz targets, or TARGET=NAME, for SECONDS=60 each with libFuzzer (clang)
 TARGET  ?= $(FUZZ)
@@ -692,16 +706,17 @@ fuzz:
 	@sh tests/fuzz/run.sh $(BUILD)/fuzz $(SECONDS) $(TARGET)
 
 ## sanitize-quick: one build by clang for samples of sanitize and of fuzz, with its warnings as errors
-# clang takes four times as long to optimise what it instruments as to compile it. This leaves out the
-# pages, scripts that interrupt and complete, three of four golden command lines and those that measure
-# for a time or search in threads, and of the longest unit tests five of six or, of those that search
+# clang takes four times as long to optimise what it instruments as to compile it, so it optimises only HOT
+# files: with them searches and simulations run in less than half of the time. This leaves out the pages, scripts that
+# interrupt and complete, two of three others, five of six golden command lines and those that measure for a
+# time or search in threads, half of the unit tests, and of the longest five of six or, of those that search
 # for a minute, all.
 SAMPLED := cli/serve.sh cli/inputs.sh cli/faults.sh
 sanitize-quick: SECONDS = 3
 sanitize-quick:
-	SERVE_IDLE=1000 SERVE_REQUESTS=500 SLOWER=4 $(MAKE) $(FUZZ:%=$(BUILD)/clang/tests/fuzz/%.run) check-unit check-cases $(SAMPLED:%=$(BUILD)/clang/passed/%) \
-	    UNIT_LONG= UNIT_OK='$$(UNIT_SHORT) $$(call one_in,6,$$(UNIT_LATE))' \
-	    CASES_PART=$(call part,4) CASES='$(filter-out $(MEASURING) %/threads.case,$(CASES))' BUILD=$(BUILD)/clang CC=clang WERROR=-Werror FUZZER=-fsanitize=fuzzer \
+	SERVE_IDLE=1000 SERVE_REQUESTS=500 SLOWER=4 $(MAKE) $(FUZZ:%=$(BUILD)/clang/tests/fuzz/%.run) check-unit check-cases $(patsubst %,$(BUILD)/clang/passed/%,$(call one_in,3,$(SAMPLED))) \
+	    UNIT_LONG= UNIT_OK='$$(call one_in,2,$$(UNIT_SHORT)) $$(call one_in,6,$$(UNIT_LATE))' \
+	    CASES_PART=$(call part,6) CASES='$(filter-out $(MEASURING) %/threads.case,$(CASES))' BUILD=$(BUILD)/clang CC=clang WERROR=-Werror FUZZER=-fsanitize=fuzzer HOT=-O1 \
 	    CFLAGS='-O0 -g1 -fsanitize=fuzzer-no-link $(SANITIZED) $(UNCOUNTED)'
 	@sh tests/fuzz/run.sh $(BUILD)/clang $(SECONDS) $(FUZZ)
 
@@ -721,7 +736,7 @@ COUNTING := $(BUILD)/counted
 coverage: $(GEN_OBJ) $(CLI_OBJ) $(UNIT_OBJ) $(UNIT_RUN) $(FUZZ_OBJ) $(FUZZ_CLI)
 	@rm -rf $(COUNTING)/passed $(COUNTING)/profiles
 	COUNTED=1 SLOWER=2 $(MAKE) check-unit check-fuzz check-cases check-schemas check-formulas $(COVERED:%=$(COUNTING)/passed/%) \
-	    BUILD=$(COUNTING) OTHERS=$(BUILD) CC=clang CFLAGS=-O1 \
+	    UNIT_OK='$$(UNIT_COUNTED)' BUILD=$(COUNTING) OTHERS=$(BUILD) CC=clang CFLAGS=-O1 \
 	    COUNTERS='-fprofile-instr-generate="$(abspath $(COUNTING))/profiles/%4m.profraw" -fcoverage-mapping'
 	sh tests/counted.sh $(COUNTING) 96 90
 
@@ -730,10 +745,11 @@ VALGRIND := valgrind -q --leak-check=full --errors-for-leak-kinds=all --error-ex
 valgrind:
 	$(MAKE) check-unit check-fuzz check-cli WRAPPER='$(VALGRIND)'
 
-# This runs a quarter of the unit tests without the longest, and every 50th golden command line, except
+# This runs a sixth of the unit tests without the longest, and every 50th golden command line, except
 # those that measure for a time or search in threads.
+valgrind-quick: override TURN := $(HALF)
 valgrind-quick:
-	$(MAKE) check-unit check-cases WRAPPER='$(VALGRIND)' UNIT_LONG= UNIT_OK='$$(call one_in,4,$$(UNIT_SHORT))' CASES_PART=$(call part,50) \
+	$(MAKE) check-unit check-cases WRAPPER='$(VALGRIND)' UNIT_LONG= TURN=$(TURN) UNIT_OK='$$(call one_in,6,$$(UNIT_SHORT))' CASES_PART=$(call part,50) \
 	    CASES='$(filter-out $(MEASURING) %/threads.case,$(CASES))'
 
 LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) tests/unit/run.c $(FUZZ_SRC) tests/fuzz/replay.c \
@@ -789,8 +805,9 @@ $(PASSED)/analyze/%: % tests/analyze.sh $(LINT_H)
 
 # What .ci/run does after README's command; docs/testing.md says what is a sample. Under -j two
 # steps go side by side, each with its output in a file.
-# Steps that cannot be split come first, so that the last one has all processors.
-CI := mutate-quick check-browser check-packages sanitize-quick coverage sanitize-threads-quick lint-quick valgrind-quick
+# Steps that cannot be split come first, so that the last one has all processors. The thread sanitizer and valgrind take turns.
+CI := mutate-quick check-browser check-packages sanitize-quick coverage \
+      $(if $(filter %1 %3 %5 %7 %9,$(TURN)),valgrind-quick,sanitize-threads-quick) lint-quick
 ci: $(CI:%=ci-%)
 $(CI:%=ci-%): ci-%:
 	@mkdir -p $(BUILD)/ci
