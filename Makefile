@@ -502,8 +502,6 @@ UNIT_SLOW := plan kernel service layout attention latent experts simulation deci
     step_table scan capacity sparse fleet copies
 UNIT_SHORT = $(filter-out $(UNIT_SLOW:%=\%/test_%),$(UNIT_SRC:tests/%.c=$(PASSED)/%))
 UNIT_LATE  = $(filter-out $(UNIT_SHORT) %/test_plan %/test_rate %/test_simulation,$(UNIT_SRC:tests/%.c=$(PASSED)/%))
-# What make coverage runs: test_plan takes long, and reaches few lines that no other unit test does (docs/testing.md).
-UNIT_COUNTED = $(filter-out %/test_plan,$(UNIT_SRC:tests/%.c=$(PASSED)/%))
 UNIT_OK := $(UNIT_SRC:tests/%.c=$(PASSED)/%)
 # They take longest, so that they begin first.
 UNIT_LONG := $(filter %/test_plan %/test_kernel,$(UNIT_OK))
@@ -736,7 +734,7 @@ COUNTING := $(BUILD)/counted
 coverage: $(GEN_OBJ) $(CLI_OBJ) $(UNIT_OBJ) $(UNIT_RUN) $(FUZZ_OBJ) $(FUZZ_CLI)
 	@rm -rf $(COUNTING)/passed $(COUNTING)/profiles
 	COUNTED=1 SLOWER=2 $(MAKE) check-unit check-fuzz check-cases check-schemas check-formulas $(COVERED:%=$(COUNTING)/passed/%) \
-	    UNIT_OK='$$(UNIT_COUNTED)' BUILD=$(COUNTING) OTHERS=$(BUILD) CC=clang CFLAGS=-O1 \
+	    BUILD=$(COUNTING) OTHERS=$(BUILD) CC=clang CFLAGS=-O1 \
 	    COUNTERS='-fprofile-instr-generate="$(abspath $(COUNTING))/profiles/%4m.profraw" -fcoverage-mapping'
 	sh tests/counted.sh $(COUNTING) 96 90
 
