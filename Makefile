@@ -803,8 +803,8 @@ $(PASSED)/analyze/%: % tests/analyze.sh $(LINT_H)
 
 # What .ci/run does after README's command; docs/testing.md says what is a sample. Under -j two
 # steps go side by side, each with its output in a file.
-# Steps that cannot be split come first, so that the last one has all processors. The thread sanitizer and valgrind take turns.
-CI := mutate-quick check-browser check-packages sanitize-quick coverage \
+# Steps that take longest come first. The thread sanitizer and valgrind take turns.
+CI := sanitize-quick coverage mutate-quick check-browser check-packages \
       $(if $(filter %1 %3 %5 %7 %9,$(TURN)),valgrind-quick,sanitize-threads-quick) lint-quick
 ci: $(CI:%=ci-%)
 $(CI:%=ci-%): ci-%:
