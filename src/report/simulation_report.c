@@ -317,21 +317,11 @@ static void put_latencies(struct roof_text *out, const struct roof_simulation *s
     }
 }
 
-/* Returns how many requests of mean length the cache of a copy holds at their full lengths. */
-static int64_t fit_in_copy(const struct roof_simulation_row *row)
-{
-    const struct roof_scenario *const s = &row->deployment->scenario;
-    const int64_t drafts = s->generate > 1 ? s->draft_tokens : 0;
-    const int64_t tokens = s->prompt + s->generate - 1 + drafts; /* the last token is never read */
-    const int64_t each = (tokens + ROOF_BLOCK_TOKENS - 1) / ROOF_BLOCK_TOKENS;
-    return each > 0 ? row->deployment->blocks / each : 0;
-}
-
 /* Says how many of the requests in flight fit at their full lengths, if the cache kept any waiting.
  */
 static void put_room(struct roof_text *out, const struct roof_simulation_row *row)
 {
-    const int64_t fit = fit_in_copy(row) * row->deployment->scenario.dp;
+    const int64_t fit = roof_deployment_holds(row->deployment) * row->deployment->scenario.dp;
     if (row->result.full_memory > 0 && fit < row->concurrency && isnan(row->result.prefix_hit)) {
         put_line(out, "", "");
         roof_text_printf(out, "%" PRId64 " of %" PRId64 " requests fit at full %slength\n", fit,
@@ -339,19 +329,25 @@ static void put_room(struct roof_text *out, const struct roof_simulation_row *ro
     }
 }
 
-/* Says what makes room in a full cache: fewer bits, as in the prediction of a model, more devices,
- * or no more sequences than fit at their full lengths. */
+/* Says what makes room in a full cache: no more sequences than are in flight, if all then fit;
+ * fewer bits, as in the prediction of a model; or more devices. */
 static void put_more_room(struct roof_text *out, const struct roof_simulation_row *row)
 {
     const struct roof_deployment *const d = row->deployment;
     const bool narrower = roof_precision_bits(d->scenario.common.formats.kv) > 8 &&
                           d->hardware->compute[ROOF_PRECISION_FP8_E4M3].native;
     const bool alike = row->trace == NULL && !row->lengths_vary && isnan(row->result.prefix_hit);
+    const bool enough = alike && row->enough_seqs > 0;
     put_line(out, "", "more room: ");
-    roof_text_printf(out, "%smore devices (--tp)", narrower ? "--kv fp8, or " : "");
-    if (row->result.preemptions > 0 && alike) {
-        roof_text_printf(out, "; no preemptions: --max-num-seqs %" PRId64, fit_in_copy(row));
-    } else if (row->result.preemptions > 0) {
+    if (enough) {
+        roof_text_printf(out, "--max-num-seqs %" PRId64 " (all %" PRId64 " then fit), ",
+                         row->enough_seqs, row->concurrency);
+    }
+    roof_text_printf(out, "%s--tp (more devices)", narrower ? "--kv fp8, " : "");
+    if (row->result.preemptions > 0 && alike && !enough) {
+        roof_text_printf(out, "; no preemptions: --max-num-seqs %" PRId64,
+                         roof_deployment_holds(d));
+    } else if (row->result.preemptions > 0 && !alike) {
         roof_text_put(out, "; fewer preemptions: a lower --max-num-seqs");
     }
     roof_text_put(out, "\n");

@@ -795,9 +795,10 @@ static void test_whole_prompts(void **state)
 
 /*
  * If a request is admitted for its first chunk alone, the second one has computed two of its three
- * chunks beside the first one (3.25 s each) when the cache is full at 9.5 s. It loses them in a step
- * of 1.25 s, and computes all three again: one beside the last token of the first request (3.25 s),
- * two alone (3 s each). The budget kept it waiting before that, and the memory does so since.
+ * chunks beside the first one (3.25 s each) when the cache is full at 9.5 s. It loses them in a
+ * step of 1.25 s, and computes all three again: one beside the last token of the first request
+ * (3.25 s), two alone (3 s each). The budget kept it waiting before that, and the memory does so
+ * since.
  */
 static void test_computed_again(void **state)
 {
