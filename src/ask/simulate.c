@@ -242,6 +242,7 @@ static enum roof_status simulate(struct roof_text *text, struct simulate_input *
         in->row.bottleneck =
             roof_simulation_bottleneck(result, in->capacity || in->row.concurrency > 0,
                                        limit != NULL && strcmp(limit, roof_latency_key(none)) != 0);
+        in->row.enough_seqs = roof_deployment_enough(deployment, in->row.concurrency);
     }
     TRY(write_result(text, &table, in, a, error));
     return roof_asking_write(a, text, error);

@@ -317,19 +317,40 @@ static void put_latencies(struct roof_text *out, const struct roof_simulation *s
     }
 }
 
-/* Says how many of the requests in flight fit at their full lengths, unless all do. */
+/* Says how many of the requests in flight fit at their full lengths, if the cache kept any waiting.
+ */
 static void put_room(struct roof_text *out, const struct roof_simulation_row *row)
 {
-    const struct roof_scenario *const s = &row->deployment->scenario;
-    const int64_t drafts = s->generate > 1 ? s->draft_tokens : 0;
-    const int64_t tokens = s->prompt + s->generate - 1 + drafts; /* the last token is never read */
-    const int64_t each = (tokens + ROOF_BLOCK_TOKENS - 1) / ROOF_BLOCK_TOKENS;
-    const int64_t fit = each > 0 ? row->deployment->blocks / each * s->dp : 0;
-    if (row->result.preemptions > 0 && fit < row->concurrency && isnan(row->result.prefix_hit)) {
+    const int64_t fit = roof_deployment_holds(row->deployment) * row->deployment->scenario.dp;
+    if (row->result.full_memory > 0 && fit < row->concurrency && isnan(row->result.prefix_hit)) {
         put_line(out, "", "");
         roof_text_printf(out, "%" PRId64 " of %" PRId64 " requests fit at full %slength\n", fit,
                          row->concurrency, row->lengths_vary ? "mean " : "");
     }
+}
+
+/* Says what makes room in a full cache: no more sequences than are in flight, if all then fit;
+ * fewer bits, as in the prediction of a model; or more devices. */
+static void put_more_room(struct roof_text *out, const struct roof_simulation_row *row)
+{
+    const struct roof_deployment *const d = row->deployment;
+    const bool narrower = roof_precision_bits(d->scenario.common.formats.kv) > 8 &&
+                          d->hardware->compute[ROOF_PRECISION_FP8_E4M3].native;
+    const bool alike = row->trace == NULL && !row->lengths_vary && isnan(row->result.prefix_hit);
+    const bool enough = alike && row->enough_seqs > 0;
+    put_line(out, "", "more room: ");
+    if (enough) {
+        roof_text_printf(out, "--max-num-seqs %" PRId64 " (all %" PRId64 " then fit), ",
+                         row->enough_seqs, row->concurrency);
+    }
+    roof_text_printf(out, "%s--tp (more devices)", narrower ? "--kv fp8, " : "");
+    if (row->result.preemptions > 0 && alike && !enough) {
+        roof_text_printf(out, "; no preemptions: --max-num-seqs %" PRId64,
+                         roof_deployment_holds(d));
+    } else if (row->result.preemptions > 0 && !alike) {
+        roof_text_put(out, "; fewer preemptions: a lower --max-num-seqs");
+    }
+    roof_text_put(out, "\n");
 }
 
 /* Describes a bottleneck; for step time, also the share of steps with prompt tokens. */
@@ -358,6 +379,9 @@ static void put_bottleneck(struct roof_text *out, const struct roof_simulation_r
                          100 - prompts);
     }
     roof_text_put(out, "\n");
+    if (strcmp(name, "kv memory") == 0) {
+        put_more_room(out, row);
+    }
 }
 
 /* Writes the number of draft tokens, and their gain. */

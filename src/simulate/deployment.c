@@ -51,21 +51,31 @@ static enum roof_status check_times(struct roof_deployment *d, struct roof_error
     return ROOF_OK;
 }
 
-/* Counts the blocks that fit in the memory beside weights and activations. */
+/* Returns the bytes of a token on the device that needs most, of the memory of a scenario. */
+static double bytes_per_token(const struct roof_memory *m, const struct roof_scenario *s)
+{
+    return m->kv / ((double)s->common.shape.batch * (double)(s->prompt + s->generate));
+}
+
+/* Returns the blocks that fit in the memory beside weights and activations. */
+static double blocks_beside(const struct roof_memory *m, const struct roof_scenario *s)
+{
+    const double rest = m->capacity - m->reserve - m->weights - m->activations;
+    return floor(rest / (bytes_per_token(m, s) * ROOF_BLOCK_TOKENS));
+}
+
+/* Counts the blocks of the cache. */
 static enum roof_status count_blocks(struct roof_deployment *d, struct roof_error *error)
 {
     const struct roof_memory *const m = &d->memory;
-    const double sequences = (double)d->scenario.common.shape.batch;
-    const double tokens = (double)(d->scenario.prompt + d->scenario.generate);
-    const double rest = m->capacity - m->reserve - m->weights - m->activations;
     char need[ROOF_QUANTITY_SIZE];
     char have[ROOF_QUANTITY_SIZE];
-    d->kv_bytes_per_token = m->kv / (sequences * tokens);
+    d->kv_bytes_per_token = bytes_per_token(m, &d->scenario);
     d->blocks = 0;
     if (isnan(m->capacity)) {
         return ROOF_OK;
     }
-    const double blocks = floor(rest / (d->kv_bytes_per_token * ROOF_BLOCK_TOKENS));
+    const double blocks = blocks_beside(m, &d->scenario);
     if (blocks < 1) {
         return roof_error_set(
             error, ROOF_UNSATISFIED,
@@ -77,6 +87,34 @@ static enum roof_status count_blocks(struct roof_deployment *d, struct roof_erro
     }
     d->blocks = blocks < 1e15 ? (int64_t)blocks : (int64_t)1e15;
     return ROOF_OK;
+}
+
+/* Returns the blocks of a request of mean length at its end: its last token is never read. */
+static int64_t blocks_of_request(const struct roof_scenario *s)
+{
+    const int64_t drafts = s->generate > 1 ? s->draft_tokens : 0;
+    return (s->prompt + s->generate - 1 + drafts + ROOF_BLOCK_TOKENS - 1) / ROOF_BLOCK_TOKENS;
+}
+
+int64_t roof_deployment_holds(const struct roof_deployment *d)
+{
+    const int64_t each = blocks_of_request(&d->scenario);
+    return each > 0 ? d->blocks / each : 0;
+}
+
+int64_t roof_deployment_enough(const struct roof_deployment *d, int64_t requests)
+{
+    struct roof_scenario s = d->scenario;
+    struct roof_memory m;
+    const int64_t own = (requests + s.dp - 1) / s.dp;
+    if (own <= roof_deployment_holds(d) || own >= s.common.shape.batch) {
+        return 0;
+    }
+    s.common.shape.batch = own;
+    if (roof_memory_needed(&m, d->model, &s, d->hardware, NULL) != ROOF_OK) {
+        return 0;
+    }
+    return blocks_beside(&m, &s) >= (double)(own * blocks_of_request(&s)) ? own : 0;
 }
 
 static enum roof_status open_table(struct roof_step_table **out, struct roof_request_steps *steps,

@@ -33,6 +33,12 @@ void roof_deployment_close(struct roof_deployment *deployment);
 /* Predicts the steps again with another factor of their expected times (--step-scale). */
 enum roof_status roof_deployment_rescale(struct roof_deployment *deployment, double step_scale,
                                          struct roof_error *error);
+/* Returns how many requests of mean length the cache of a copy holds at their full lengths. */
+int64_t roof_deployment_holds(const struct roof_deployment *deployment);
+/* Returns the limit on running sequences with which the cache would hold an equal share of some
+ * requests, because steps of fewer sequences need less memory; 0 if there is none below the present
+ * limit, or if the cache holds them as it is. */
+int64_t roof_deployment_enough(const struct roof_deployment *deployment, int64_t requests);
 /* Sets the scheduler limits that follow from the deployment: blocks, stages, drafts and the work of
  * the engine on the host. */
 void roof_deployment_limit(struct roof_scheduler_limits *limits,

@@ -24,6 +24,7 @@ struct prompts {
     double decode_longest;
     bool preempted;
     bool memory; /* the cache has no room for more */
+    bool again;  /* some of the tokens were computed before their request was preempted */
     double kept; /* tokens for which room is kept */
 };
 
@@ -86,6 +87,7 @@ static enum roof_status add_chunk(struct roof_scheduler *s, struct group *g, str
     } else {
         p->contexts += (double)tokens * ((double)q->prefilled + ((double)tokens + 1) / 2);
         p->tokens += tokens;
+        p->again = p->again || q->request.preemptions > 0;
         rank->tokens += tokens;
         rank->left -= tokens;
     }
@@ -352,11 +354,12 @@ static void take_off(struct roof_scheduler *s, struct group *g, double slowest, 
     s->flights++;
 }
 
-/* Returns the sums of the limit that keeps requests waiting in a step. */
+/* Returns the sums of the limit that keeps requests waiting in a step. Prompts that are computed
+ * again wait for the memory that was taken from them, though the step may be full. */
 static struct roof_limit_sums *limit_of(struct roof_scheduler *s, const struct prompts *p)
 {
     const bool waits = s->queue.count > 0;
-    return p->memory || p->preempted                      ? &s->sums.memory
+    return p->memory || p->preempted || p->again          ? &s->sums.memory
            : waits && s->spares == 0                      ? &s->sums.sequences
            : p->budget <= 0 && (s->partials > 0 || waits) ? &s->sums.budget
                                                           : NULL;

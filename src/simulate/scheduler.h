@@ -69,7 +69,7 @@ struct roof_scheduler_sums {
     double blocks_s;
     double tokens_s;                  /* time of steps with prompt tokens */
     struct roof_limit_sums budget;    /* of tokens in a step */
-    struct roof_limit_sums memory;    /* the size of the cache */
+    struct roof_limit_sums memory;    /* the size of the cache, also by what is computed again */
     struct roof_limit_sums sequences; /* the most running sequences */
     uint64_t steps;
     uint64_t preemptions;

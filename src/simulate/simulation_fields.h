@@ -30,7 +30,9 @@ struct roof_simulation_row {
     int64_t max_num_seqs;
     int64_t seed;
     const char *bottleneck;
-    bool open;       /* the requests are too few to find the greatest rate */
+    int64_t enough_seqs; /* with this max_num_seqs the cache holds all requests in flight; 0: it
+                            does, or with no such limit */
+    bool open;           /* the requests are too few to find the greatest rate */
     double max_rate; /* the greatest rate within the limits, and its interval; NAN: not searched, or
                         `open` */
     double max_rate_low;

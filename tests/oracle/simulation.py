@@ -518,8 +518,7 @@ class Engine:
                 if group in self.full or not self.has_room(first, used):
                     self.full.update([group] if decoding else [])
                     break
-            elif blocks(first.needed if self.case["engine"] else cached + count) - used > \
-                    self.free():
+            elif blocks(first.needed) - used > self.free():
                 break
             if self.case["engine"] == "trtllm" and self.capacity < sum(
                     blocks(r.most(self.case["drafts"])) for r in self.running + [first]):

@@ -793,6 +793,28 @@ static void test_whole_prompts(void **state)
     assert_near(out.request[1].scheduled_s, 8, 1e-12);
 }
 
+/*
+ * If a request is admitted for its first chunk alone, the second one has computed two of its three
+ * chunks beside the first one (3.25 s each) when the cache is full at 9.5 s. It loses them in a
+ * step of 1.25 s, and computes all three again: one beside the last token of the first request
+ * (3.25 s), two alone (3 s each). The budget kept it waiting before that, and the memory does so
+ * since.
+ */
+static void test_computed_again(void **state)
+{
+    (void)state;
+    struct served out;
+    struct roof_scheduler_limits limits = wide();
+    const struct given two[] = {{0, 16, 5}, {1, 48, 2}};
+    limits.blocks = 4;
+    limits.budget = 16;
+    const struct roof_scheduler_sums sums = run(&out, limits, two, 2);
+    check(&out.request[0], 0, 3, 14);
+    check(&out.request[1], 3, 20, 21.25);
+    assert_near(sums.budget.time_s, 2 * 3.25, 1e-12);
+    assert_near(sums.memory.time_s, 1.25 + 3.25 + 2 * 3, 1e-12);
+}
+
 /* Prompts have steps alone, and room is kept for half of the new tokens of running sequences. */
 static struct roof_scheduler_limits keeps_room(int64_t blocks)
 {
@@ -928,6 +950,7 @@ int main(void)
         cmocka_unit_test(test_drafts_that_fit),
         cmocka_unit_test(test_drafts_alone),
         cmocka_unit_test(test_whole_prompts),
+        cmocka_unit_test(test_computed_again),
         cmocka_unit_test(test_room_for_new_tokens),
         cmocka_unit_test(test_most_new_tokens),
         cmocka_unit_test(test_share_falls),
