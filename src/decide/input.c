@@ -155,8 +155,8 @@ static const struct roof_input inputs[(int)ROOF_INPUT_COUNT - (int)ROOF_DIM_COUN
     ROW(STACK) =
         CHOICE("stack", stack, roof_stack_names, ROOF_STACK_COUNT - 1,
                "best|trtllm|vllm|sglang|aiter|llama.cpp",
-               "stack of the estimates; best (default): the fastest (llama.cpp for GGUF, or if no "
-               "other has a kernel)",
+               "stack of the estimates; best (default): the fastest (llama.cpp: GGUF, or no other "
+               "has a kernel)",
                SERVED(WORKLOAD)),
     ROW(CACHE) =
         CHOICE("cache", cache, caches, 1, "cold|warm",

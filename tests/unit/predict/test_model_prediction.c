@@ -785,17 +785,25 @@ static void test_loop_groups(void **state)
     struct roof_model *const m = parse(MOE);
     struct roof_scenario at = asked(ROOF_PHASE_DECODE, 1, 35);
     at.common.shape.ep = 2;
-    /* 10 prompts in 10 steps, one in each. */
+    /* 10 prompts in 10 steps, one in each; or two in each of 5, 4 of them among the 9 in which a
+     * user decodes. */
     struct roof_scenario s = in_flight(10, 30, 10, 30);
     s.common.shape.ep = 2;
+    double none = step_of(m, at, h, 10, 0, 0, 0);
     double one = step_of(m, at, h, 9, 1, 30, 30);
-    check_loop(m, s, h, one, one, step_of(m, at, h, 10, 0, 0, 0));
-    /* 15 in 10: half of the steps have one prompt, half have one in each group. */
+    double two = step_of(m, at, h, 8, 2, 30, 30);
+    assert_true((5 * none + 4 * two) / 9 < one);
+    check_loop(m, s, h, fmin(one, two), (5 * none + 4 * two) / 9, none);
+    /* 15 in 10: half of the steps have one prompt, half have one in each group; or 7.5 have two,
+     * 6.5 of them among the 9. */
     s.common.shape.batch = 15;
+    none = step_of(m, at, h, 15, 0, 0, 0);
     one = (step_of(m, at, h, 13, 1, 30, 30) + step_of(m, at, h, 14, 1, 30, 30) +
            step_of(m, at, h, 13, 2, 30, 30) + step_of(m, at, h, 14, 2, 30, 30)) /
           4;
-    check_loop(m, s, h, one, one, step_of(m, at, h, 15, 0, 0, 0));
+    two = step_of(m, at, h, 13, 2, 30, 30);
+    assert_true((2.5 * none + 6.5 * two) / 9 < one);
+    check_loop(m, s, h, fmin(one, two), (2.5 * none + 6.5 * two) / 9, none);
     /* 20 in 10 fill both groups; 40 take 20 steps, 11 of them before the first token. */
     s.common.shape.batch = 20;
     one = step_of(m, at, h, 18, 2, 30, 30);
