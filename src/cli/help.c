@@ -490,18 +490,22 @@ static const struct {
 /* Prints the dimensions of an operator that have no default, with values. */
 static void print_sample(const struct cli_command *command, const struct roof_operator_row *row)
 {
-    int at = printf("  roofline %s %s -H h100-sxm", command->name, row->name);
-    for (size_t i = 0; i < COUNT(sample); i++) {
-        if ((row->required >> sample[i].dimension & 1U) != 0) {
-            char word[ROOF_INPUT_NAME_SIZE + 16];
+    int at = printf("  roofline %s %s", command->name, row->name);
+    for (size_t i = 0; i <= COUNT(sample); i++) {
+        char word[ROOF_INPUT_NAME_SIZE + 16] = " -H h100-sxm"; /* the last one */
+        if (i < COUNT(sample)) {
             const char *const option = roof_input(sample[i].dimension)->option;
-            const int length = snprintf(word, sizeof word, " %s%s %s",
-                                        strlen(option) > 1 ? "--" : "-", option, sample[i].value);
-            if (at + length + 2 > WIDTH) { /* room for the backslash */
-                at = printf(" \\\n     ") - 3;
-            }
-            at += printf("%s", word);
+            (void)snprintf(word, sizeof word, " %s%s %s", strlen(option) > 1 ? "--" : "-", option,
+                           sample[i].value);
         }
+        if (i < COUNT(sample) && (row->required >> sample[i].dimension & 1U) == 0) {
+            continue;
+        }
+        if (at + (int)strlen(word) + 2 > WIDTH) { /* room for a backslash */
+            printf(" \\\n     ");
+            at = 5;
+        }
+        at += printf("%s", word);
     }
     putchar('\n');
 }

@@ -311,7 +311,7 @@ static void append_engines(struct roof_error *error)
     roof_engines_free(engines);
 }
 
-/* Refuses an option without a value, and shows what its value is. */
+/* Refuses an option without a value, and names the values if they are few. */
 static enum roof_status refuse_missing(const struct cli_command *command, const char *option,
                                        struct roof_error *error)
 {
@@ -329,8 +329,6 @@ static enum roof_status refuse_missing(const struct cli_command *command, const 
         } else if (meant && (i == ROOF_INPUT_EMIT || i == ROOF_INPUT_ENGINE)) {
             append_engines(error);
             roof_error_append(error, i == ROOF_INPUT_EMIT ? ", dynamo" : "");
-        } else if (meant) {
-            roof_error_append(error, ": %s", input->value);
         }
     }
     return ROOF_USAGE;
