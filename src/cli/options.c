@@ -589,7 +589,7 @@ static enum roof_status parse_words(struct cli_options *out, struct table *t, in
     return errors > 0 ? parse_error(t, out->command, error) : take(out, t, error);
 }
 
-/* The same; after an operator in the place of a model, its dimensions are not to blame. */
+/* Parses argv; an operator in the place of a model is refused before its dimensions are. */
 static enum roof_status parse(struct cli_options *out, struct table *t, int argc, char **argv,
                               struct roof_error *error)
 {

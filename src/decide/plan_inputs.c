@@ -118,9 +118,6 @@ static enum roof_status no_device(const struct roof_hardware *const *hardware,
     return ROOF_USAGE;
 }
 
-/* The most devices whose prices a message shows how to write. */
-#define PRICES_SHOWN 3
-
 /* Reads "h100-sxm=2.5", or "2.5" if there is only one device. */
 static enum roof_status read_price(double *price, const struct roof_hardware *const *hardware,
                                    size_t hardware_count, const char *text,
@@ -131,14 +128,11 @@ static enum roof_status read_price(double *price, const struct roof_hardware *co
     bool found = false;
     double value = 0;
     if (equals == NULL && !bare) {
-        (void)roof_error_set(error, ROOF_USAGE,
-                             ROOF_KEY("price_per_hour") " %s: name the device of each price, ",
-                             text);
-        for (size_t h = 0; h < hardware_count && h < PRICES_SHOWN; h++) {
-            roof_error_append(error, "%s%s=PRICE", h == 0 ? "" : ",", hardware[h]->id);
-        }
-        roof_error_append(error, hardware_count > PRICES_SHOWN ? ",..." : "");
-        return ROOF_USAGE;
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("price_per_hour") " %s: name each device, "
+                                                         "%s=PRICE,%s=PRICE%s",
+                              text, hardware[0]->id, hardware[1]->id,
+                              hardware_count > 2 ? ",..." : "");
     }
     TRY(roof_parse_number(&value, bare ? text : equals + 1, ROOF_KEY("price_per_hour"), 0,
                           PRICE_MAX, error));
