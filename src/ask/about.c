@@ -120,7 +120,7 @@ void roof_about_add(struct roof_about *about, const struct roof_model_prediction
         about->mixed = true;
     }
     about->formats.failed |= text.failed;
-    if (roof_model_report_unquantized(model)) {
+    if (roof_model_report_unquantized(model->model, &model->scenario.common.formats)) {
         const bool readable = roof_model_report_readable(&about->formats, model->model);
         about->unquantized |= readable;
         about->unreadable |= !readable;

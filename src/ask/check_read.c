@@ -323,9 +323,13 @@ static bool is_of_type(const roof_json_value *value, const char *type)
                                           : roof_json_number(&number, value);
 }
 
-static const char *type_name(const char *type)
+/* Returns the values of a type of the schema in words. */
+static const char *values_of(const char *type)
 {
-    return strcmp(type, "integer") == 0 ? "number" : *type == '\0' ? "number or a string" : type;
+    return *type == '\0'                  ? "a number or a string"
+           : strcmp(type, "boolean") == 0 ? "true or false"
+           : strcmp(type, "string") == 0  ? "a string"
+                                          : "a number";
 }
 
 static enum roof_status add_expectation(const struct reader *r, struct roof_check *check,
@@ -418,7 +422,7 @@ static enum roof_status read_expectation(const struct reader *r, struct roof_che
         TRY(roof_schema_open(schema, roof_check_schema(document), r->error));
     }
     TRY(roof_check_key_type(&type, *schema, r->p->json, node, r->error));
-    const bool of_numbers = strstr(type_name(type), "number") != NULL;
+    const bool of_numbers = strstr(values_of(type), "number") != NULL;
     if (is_range(node) && !of_numbers) {
         return bad(r, node, "min and max need a number");
     }
@@ -430,8 +434,8 @@ static enum roof_status read_expectation(const struct reader *r, struct roof_che
     }
     if (!is_of_type(value, type)) {
         return roof_json_error(r->p->json, value, r->error,
-                               "%s must be a %s, or null where it should be absent",
-                               roof_json_key(node), type_name(type));
+                               "%s must be %s (null: the key must be absent)", roof_json_key(node),
+                               values_of(type));
     }
     return add_expectation(r, check, roof_json_key(node), value, tolerance);
 }
@@ -555,7 +559,7 @@ static enum roof_status read_file(struct reader *r)
     const roof_json_value *const root = roof_json_root(r->p->json);
     const char *schema = NULL;
     if (!roof_json_is_object(root)) {
-        return bad(r, root, "a check file must be an object");
+        return bad(r, root, "a check file must be an object: {\"checks\": [...]}");
     }
     TRY(roof_json_only(r->p->json, root, known, COUNT(known), r->error));
     TRY(read_line(&schema, r, root, "schema"));

@@ -422,7 +422,8 @@ static void remark_default(const struct comparing *c, const struct roof_records 
     }
     (void)roof_error_set(
         &remark, ROOF_OK,
-        "%s has no column hardware: its rows are predicted for the default, " ROOF_DEFAULT_HARDWARE,
+        "%s has no column hardware: its rows are predicted for the default, " ROOF_DEFAULT_HARDWARE
+        "; " ROOF_KEY("hardware") " names another device",
         records->name);
     listener->remark(listener->context, &remark);
 }

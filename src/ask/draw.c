@@ -71,7 +71,7 @@ static enum roof_status read_size(struct roof_drawing_size *out, const char *tex
     if (times != NULL && columns) {
         return roof_error_set(
             error, ROOF_USAGE,
-            ROOF_KEY("size") " of a text chart must be a number of columns, without a height");
+            ROOF_KEY("size") " of a text chart must be a number of columns, not '%s'", text);
     }
     return times == NULL
                ? ROOF_OK

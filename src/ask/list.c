@@ -129,7 +129,8 @@ static enum roof_status list_hardware(struct list *list, struct roof_error *erro
         const size_t second = list->text->length;
         if (list->products.length > 0) {
             roof_text_printf(list->text,
-                             "documents: " ROOF_REPORT_DOCUMENTS "; the GPUs that are sold: %s\n",
+                             "documents: reference devices with " ROOF_REPORT_DOCUMENTS
+                             "; the products: %s\n",
                              list->products.data);
             roof_text_fold(list->text, second, 2);
         }

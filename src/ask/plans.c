@@ -175,7 +175,9 @@ static enum roof_status read_constraints(struct roof_plan_inputs *out, const str
         out->ranking = (enum roof_ranking)choice;
     }
     if (roof_asking_has(a, ROOF_INPUT_OBJECTIVE)) {
-        TRY(roof_read_choice(&choice, q, ROOF_INPUT_OBJECTIVE, error));
+        if (roof_read_choice(&choice, q, ROOF_INPUT_OBJECTIVE, NULL) != ROOF_OK) {
+            choice = -1; /* unknown: refused like an objective of operators */
+        }
         TRY(roof_plan_read_objective(&out->objective, choice, error));
     }
     out->loss_given = loss != NULL;

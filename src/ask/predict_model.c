@@ -122,8 +122,10 @@ static enum roof_status put_trace(struct roof_text *out, const struct roof_node_
     const enum roof_status status =
         roof_trace_node(&trace, &n->node, &n->prediction, device, error);
     if (status == ROOF_OK) {
+        const size_t from = out->length + 1;
         roof_text_printf(out, "\n%s: ", n->node.name);
         roof_report_workload(out, &n->prediction.workload);
+        roof_text_fold(out, from, 4);
         roof_text_put(out, "\n");
         roof_report_why(out, &trace);
     }

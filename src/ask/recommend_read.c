@@ -38,8 +38,8 @@ enum roof_status roof_read_recommend(struct roof_recommend_options *out,
     int64_t objective = ROOF_OBJECTIVE_BALANCED;
     int64_t ranking = ROOF_RANKING_IDEAL;
     *out = (struct roof_recommend_options)ROOF_RECOMMEND_INIT;
-    TRY(roof_read_choice(&objective, question, ROOF_INPUT_OBJECTIVE, error));
-    if (objective > ROOF_OBJECTIVE_TIME) {
+    if (roof_read_choice(&objective, question, ROOF_INPUT_OBJECTIVE, NULL) != ROOF_OK ||
+        objective > ROOF_OBJECTIVE_TIME) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("objective") " of an operator must be balanced or time");
     }

@@ -583,6 +583,11 @@ enum roof_status roof_read_load(struct simulate_input *in, const struct roof_ask
     return read_limits(in, a, error);
 }
 
+enum roof_status roof_simulate_refuse_operator(const char *op, struct roof_error *error)
+{
+    return roof_error_set(error, ROOF_USAGE, "%s is an operator; simulate needs a model", op);
+}
+
 enum roof_status roof_read_simulate(struct simulate_input *in, struct roof_asking *a,
                                     struct roof_error *error)
 {
@@ -590,8 +595,7 @@ enum roof_status roof_read_simulate(struct simulate_input *in, struct roof_askin
     const struct roof_model *draft = NULL;
     if (!q->model) {
         return q->op == NULL ? roof_which_model(error)
-                             : roof_error_set(error, ROOF_USAGE,
-                                              "%s is an operator; simulate needs a model", q->op);
+                             : roof_simulate_refuse_operator(q->op, error);
     }
     if (q->model_name == NULL) {
         return roof_which_model(error);

@@ -28,6 +28,9 @@ struct simulate_input {
     bool capacity;                 /* the greatest rate is searched */
 };
 
+/* Refuses an operator in the place of the model. */
+enum roof_status roof_simulate_refuse_operator(const char *op, struct roof_error *error);
+
 /* Reads the question into a zeroed input, which must not move afterwards. The caller releases it by
  * roof_simulate_close, even after a failure. */
 enum roof_status roof_read_simulate(struct simulate_input *in, struct roof_asking *a,

@@ -58,9 +58,11 @@ struct sweep_input {
     bool sharded;
     bool last; /* the slice has the last point of the grid */
     int64_t threads;
-    struct roof_variety variety; /* of sample points over the whole grid */
-    struct near near;            /* of the sample points */
-    uint64_t misaligned;         /* sample points that are products with misaligned rows */
+    struct roof_variety variety;          /* of sample points over the whole grid */
+    struct near near;                     /* of the sample points */
+    uint64_t misaligned;                  /* sample points that are products with misaligned rows */
+    const struct roof_model *unquantized; /* the model, if a sample point leaves out the
+                                             quantisation of its checkpoint; NULL: none does */
 };
 
 /* The rows so far. */
@@ -191,6 +193,7 @@ struct look {
     struct roof_variety *variety;
     struct near *near;
     uint64_t *misaligned;
+    const struct roof_model **unquantized;
     const struct roof_table *table;
     struct roof_tile tile; /* of the point */
 };
@@ -224,6 +227,10 @@ static enum roof_status on_look(void *context, const struct roof_prediction *pre
     roof_variety_add(look->variety, look->table, prediction, model, &look->tile);
     add_near(look->near, prediction, model);
     *look->misaligned += model == NULL && roof_tile_is_misaligned(prediction) ? 1 : 0;
+    if (model != NULL &&
+        roof_model_report_unquantized(model->model, &model->scenario.common.formats)) {
+        *look->unquantized = model->model;
+    }
     return ROOF_OK;
 }
 
@@ -232,8 +239,11 @@ static enum roof_status look_over(struct sweep_input *in, const struct roof_tabl
                                   struct roof_error *error)
 {
     struct roof_sweep sweep = in->grid.sweep; /* its lists belong to the grid */
-    struct look look = {
-        .variety = &in->variety, .near = &in->near, .misaligned = &in->misaligned, .table = table};
+    struct look look = {.variety = &in->variety,
+                        .near = &in->near,
+                        .misaligned = &in->misaligned,
+                        .unquantized = &in->unquantized,
+                        .table = table};
     sweep.refused = ignore_refused;
     sweep.tile = &look.tile;
     if (in->count <= LOOKED_AT) {
@@ -486,6 +496,9 @@ static enum roof_status end(struct sink *sink, enum roof_status status, struct r
         if (text && sink->in->last) {
             put_near(&sink->text, &sink->in->near);
             put_misaligned(&sink->text, sink->in);
+            if (sink->in->unquantized != NULL) {
+                roof_model_report_note_unquantized(&sink->text, sink->in->unquantized);
+            }
         }
         status = put_summary(sink, &sink->text, error);
     }

@@ -23,6 +23,9 @@ void cli_complain(const char *command, const struct roof_error *error);
 void cli_remark(const struct roof_error *remark);
 /* Prints the stored remarks, and removes them. */
 void cli_remarks_print(void);
+/* Makes messages call an input by another word for its option, because the user typed that one; the
+ * text must stay valid. NULL: by its option. */
+void cli_call_input(size_t input, const char *word);
 
 /* The operands that a command takes. */
 enum cli_takes {

@@ -234,6 +234,15 @@ static enum roof_status offer_columns(struct offers *o, const struct line *line,
     return status;
 }
 
+/* Tells whether an operator, or a model, has an objective. */
+static bool has_objective(const struct line *line, size_t objective)
+{
+    enum roof_operator op = ROOF_OPERATOR_GEMM;
+    const bool of_operators = objective <= ROOF_OBJECTIVE_TIME;
+    return line->operand_count == 0 ||
+           of_operators == (roof_operator_find(&op, line->operand[0], NULL) == ROOF_OK);
+}
+
 /* Offers values of an option, for the last item of a list. */
 static enum roof_status offer_values(struct offers *o, const struct line *line, size_t id,
                                      struct roof_error *error)
@@ -245,7 +254,9 @@ static enum roof_status offer_values(struct offers *o, const struct line *line, 
         set_kept_length(o, o->kept, (size_t)(comma + 1 - o->kept));
     }
     for (size_t i = 0; input->choices != NULL && input->choices[i] != NULL; i++) {
-        offer(o, input->choices[i], NULL);
+        if (id != ROOF_INPUT_OBJECTIVE || has_objective(line, i)) {
+            offer(o, input->choices[i], NULL);
+        }
     }
     if (id == ROOF_INPUT_FORMAT) {
         const char *names[ROOF_ANSWER_FORMAT_COUNT];

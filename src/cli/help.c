@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "cli.h"
+#include "decide/synonym.h"
 
 /* The users of a help text. */
 enum audience { ANY, OPERATORS, MODELS };
@@ -59,9 +60,11 @@ static const struct special_help {
     {ROOF_COMMAND_RECOMMEND, MODELS, ROOF_INPUT_OBJECTIVE,
      "throughput (tokens/s per device, the default), latency, cost or energy"},
     {ROOF_COMMAND_RECOMMEND, OPERATORS, ROOF_INPUT_MAX_ACCURACY_LOSS,
-     "worst accuracy loss allowed: none, minimal, <1%, 1-2%, 2-5% (default) or severe"},
+     "worst accuracy loss: none, minimal, <1% (or 1%), 1-2% (2%), 2-5% (5%, the default) or "
+     "severe"},
     {ROOF_COMMAND_RECOMMEND, MODELS, ROOF_INPUT_MAX_ACCURACY_LOSS,
-     "worst accuracy loss allowed: none, minimal, <1%, 1-2% (default), 2-5% or severe"},
+     "worst accuracy loss: none, minimal, <1% (or 1%), 1-2% (2%, the default), 2-5% (5%) or "
+     "severe"},
     {ROOF_COMMAND_RECOMMEND, OPERATORS, ROOF_INPUT_ENGINE,
      "engine that must run the formats (roofline list engines)"},
     {ROOF_COMMAND_RECOMMEND, ANY, ROOF_INPUT_RATE,
@@ -361,9 +364,9 @@ static const struct menu {
      "  roofline plot -H h100-sxm\n"
      "  roofline plot llama-3-8b -H h100-sxm --phase decode,prefill -o llama.svg\n"
      "  roofline plot --from measured.csv -H h100-sxm -o measured.pdf\n",
-     6,
+     7,
      {ROOF_INPUT_HARDWARE, ROOF_INPUT_PRECISION_BOTH, ROOF_INPUT_FROM, ROOF_INPUT_PHASE,
-      ROOF_INPUT_LINE, ROOF_INPUT_OUTPUT}},
+      ROOF_INPUT_CHART, ROOF_INPUT_LINE, ROOF_INPUT_OUTPUT}},
 };
 
 static void print_usage(const struct cli_command *command)
@@ -487,14 +490,24 @@ static const struct {
 /* Prints the dimensions of an operator that have no default, with values. */
 static void print_sample(const struct cli_command *command, const struct roof_operator_row *row)
 {
-    printf("  roofline %s %s", command->name, row->name);
-    for (size_t i = 0; i < COUNT(sample); i++) {
-        if ((row->required >> sample[i].dimension & 1U) != 0) {
+    int at = printf("  roofline %s %s", command->name, row->name);
+    for (size_t i = 0; i <= COUNT(sample); i++) {
+        char word[ROOF_INPUT_NAME_SIZE + 16] = " -H h100-sxm"; /* the last one */
+        if (i < COUNT(sample)) {
             const char *const option = roof_input(sample[i].dimension)->option;
-            printf(" %s%s %s", strlen(option) > 1 ? "--" : "-", option, sample[i].value);
+            (void)snprintf(word, sizeof word, " %s%s %s", strlen(option) > 1 ? "--" : "-", option,
+                           sample[i].value);
         }
+        if (i < COUNT(sample) && (row->required >> sample[i].dimension & 1U) == 0) {
+            continue;
+        }
+        if (at + (int)strlen(word) + 2 > WIDTH) { /* room for a backslash */
+            printf(" \\\n     ");
+            at = 5;
+        }
+        at += printf("%s", word);
     }
-    printf(" -H h100-sxm\n");
+    putchar('\n');
 }
 
 /* Prints the examples of a workload; NULL: all. An example may continue in lines with a deeper
@@ -524,6 +537,44 @@ static void print_examples(const struct cli_command *command, const char *worklo
     }
 }
 
+/* Tells whether the help of a command shows a synonym. */
+static bool has_synonym(const struct cli_command *command, const char *workload,
+                        const struct roof_synonym *synonym)
+{
+    return roof_synonym_of(synonym->option, command->id) == synonym &&
+           cli_help_of(command, workload, synonym->input) != NULL;
+}
+
+/* Prints the other words for options of a command, those of an option together, in lines of at most
+ * WIDTH. */
+static void print_synonyms(const struct cli_command *command, const char *workload)
+{
+    size_t count = 0;
+    const struct roof_synonym *const all = roof_synonyms(&count);
+    int at = 0;
+    for (size_t i = 0; i < count; i++) {
+        char word[2 * ROOF_INPUT_NAME_SIZE + 24];
+        const char *const option = all[i].option;
+        if (!has_synonym(command, workload, &all[i])) {
+            continue;
+        }
+        int length = snprintf(word, sizeof word, "%s%s", strlen(option) > 1 ? "--" : "-", option);
+        if (i + 1 == count || all[i + 1].input != all[i].input ||
+            !has_synonym(command, workload, &all[i + 1])) {
+            length +=
+                snprintf(word + length, sizeof word - (size_t)length, " (--%s%s)",
+                         roof_input(all[i].input)->option, all[i].complement ? ", 1 - X" : "");
+        }
+        at += printf("%s", at == 0 ? "Other words:" : ",");
+        if (at + 2 + length > WIDTH) {
+            putchar('\n');
+            at = 0;
+        }
+        at += printf("%s%s", at == 0 ? "" : " ", word);
+    }
+    printf("%s", at == 0 ? "" : "\n");
+}
+
 static void print_page(const struct cli_command *command, const char *workload)
 {
     const bool plans =
@@ -542,6 +593,7 @@ static void print_page(const struct cli_command *command, const char *workload)
             "Dimensions take lists a,b,c and ranges START:STOP:STEP, START:STOP:xFACTOR; formats "
             "and\ndevices take lists.\n");
     }
+    print_synonyms(command, workload);
     print_subject(command, "");
     if (strstr(command->operands, "WORKLOAD") != NULL) {
         printf(

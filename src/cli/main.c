@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli.h"
 
@@ -58,6 +59,10 @@ static int run(int argc, char **argv)
         }
     }
     struct roof_error error = {0};
+    if (strcmp(argv[0], "version") == 0 || strcasecmp(argv[0], "-v") == 0) {
+        fprintf(stderr, "roofline: unknown command '%s'; did you mean --version?\n", argv[0]);
+        return cli_exit_code(ROOF_USAGE);
+    }
     roof_unknown_name(&error, ROOF_USAGE, "command", argv[0], names, count);
     if (strpbrk(argv[0], "0123456789/") != NULL) { /* command names do not contain these */
         roof_error_append(&error, "; a model is asked about with: roofline predict NAME");

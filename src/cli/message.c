@@ -24,12 +24,30 @@ int cli_exit_code(enum roof_status status)
     return 4;
 }
 
+/* The words that the user typed for options, by input; NULL: the option itself. */
+static const char *typed[ROOF_INPUT_COUNT];
+
+/* Returns the row of the key of an input, which other inputs may share. */
+static size_t first_with_key(size_t input)
+{
+    char key[ROOF_INPUT_NAME_SIZE];
+    return roof_input_number(roof_input_key(key, roof_input(input)));
+}
+
+void cli_call_input(size_t input, const char *word)
+{
+    typed[first_with_key(input)] = word;
+}
+
 /* Writes the option for an input key in a message ("--kv-heads"); a roof_speller. */
 static void spell(char *out, size_t size, const char *key)
 {
+    const size_t number = roof_input_number(key);
     const struct roof_input *const input = roof_input_find(key);
     const struct roof_synonym *const synonym = roof_synonym_of_key(key);
-    const char *const option = input != NULL     ? input->option
+    const char *const word = number < ROOF_INPUT_COUNT ? typed[number] : NULL;
+    const char *const option = word != NULL      ? word
+                               : input != NULL   ? input->option
                                : synonym != NULL ? synonym->option
                                                  : key;
     const char *const dashes = option == key       ? ""

@@ -6,11 +6,13 @@
 #include <strings.h>
 
 #include "ask/asking.h"
+#include "ask/simulate_read.h"
 #include "base/base.h"
 #include "base/list.h"
 #include "base/nearest.h"
 #include "cli.h"
 #include "decide/compare.h"
+#include "decide/engine.h"
 #include "decide/synonym.h"
 
 /* The argtable of a command: an entry per allowed input and one per synonym, then the operands,
@@ -297,6 +299,41 @@ static enum roof_status check_long_options(const struct table *t, const struct c
     return ROOF_OK;
 }
 
+/* Appends the engines, where a value is one. */
+static void append_engines(struct roof_error *error)
+{
+    struct roof_engines *engines = NULL;
+    if (roof_engines_load(&engines, NULL) == ROOF_OK) {
+        for (size_t i = 0; i < engines->count; i++) {
+            roof_error_append(error, "%s%s", i == 0 ? ": " : ", ", engines->engine[i].id);
+        }
+    }
+    roof_engines_free(engines);
+}
+
+/* Refuses an option without a value, and names the values if they are few. */
+static enum roof_status refuse_missing(const struct cli_command *command, const char *option,
+                                       struct roof_error *error)
+{
+    const char *const name = option + strspn(option, "-");
+    (void)roof_error_set(error, ROOF_USAGE, "the option '%s' needs a value", option);
+    for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
+        const struct roof_input *const input = roof_input(i);
+        const bool meant = roof_input_allowed(i, command->id) &&
+                           (strcmp(input->option, name) == 0 ||
+                            (input->letter != '\0' && name[0] == input->letter && name[1] == '\0'));
+        if (meant && input->choices != NULL) {
+            for (size_t k = 0; input->choices[k] != NULL; k++) {
+                roof_error_append(error, "%s%s", k == 0 ? ": " : ", ", input->choices[k]);
+            }
+        } else if (meant && (i == ROOF_INPUT_EMIT || i == ROOF_INPUT_ENGINE)) {
+            append_engines(error);
+            roof_error_append(error, i == ROOF_INPUT_EMIT ? ", dynamo" : "");
+        }
+    }
+    return ROOF_USAGE;
+}
+
 /* Reports the first error of argtable in one line. */
 static enum roof_status parse_error(const struct table *t, const struct cli_command *command,
                                     struct roof_error *error)
@@ -320,7 +357,7 @@ static enum roof_status parse_error(const struct table *t, const struct cli_comm
     }
     switch (code) {
     case ARG_EMISSARG:
-        return roof_error_set(error, ROOF_USAGE, "the option '%s' needs a value", text);
+        return refuse_missing(command, text, error);
     case ARG_EMALLOC:
         return roof_no_memory(error);
     case ARG_ENOMATCH:
@@ -359,10 +396,20 @@ static enum roof_status put(struct cli_options *out, size_t input, const char *t
                                    error);
 }
 
-/* Refuses an option that stands in place of a value. */
-static enum roof_status check_value(const struct arg_str *entry, struct roof_error *error)
+/* Tells whether a text is an option: "--batch", or the letter of one of the command, "-p". */
+static bool is_option(const char *text, const struct cli_command *command)
 {
-    return entry->count > 0 && strncmp(entry->sval[0], "--", 2) == 0
+    const char *meant = NULL;
+    return strncmp(text, "--", 2) == 0 ||
+           (text[0] == '-' && isalpha((unsigned char)text[1]) && text[2] == '\0' &&
+            takes_option(command, text + 1, &meant));
+}
+
+/* Refuses an option that stands in place of a value. */
+static enum roof_status check_value(const struct arg_str *entry, const struct cli_command *command,
+                                    struct roof_error *error)
+{
+    return entry->count > 0 && is_option(entry->sval[0], command)
                ? roof_error_set(error, ROOF_USAGE, "%s%s needs a value, not the option %s",
                                 entry->hdr.longopts == NULL ? "-" : "--",
                                 entry->hdr.longopts == NULL ? entry->hdr.shortopts
@@ -380,14 +427,15 @@ static enum roof_status put_entry(struct cli_options *out, const struct table *t
         return ((struct arg_lit *)t->entry[i])->count > 0 ? put(out, input, "", error) : ROOF_OK;
     }
     const struct arg_str *const entry = t->entry[i];
-    TRY(check_value(entry, error));
+    TRY(check_value(entry, out->command, error));
     for (int k = 0; k < entry->count; k++) {
         TRY(put(out, input, entry->sval[k], error));
     }
     return ROOF_OK;
 }
 
-/* Stores the values of a synonym. */
+/* Stores the value of a synonym, by which messages then call the input. A value that is not that of
+ * the option would not fit their limits. */
 static enum roof_status put_synonym(struct cli_options *out, const struct table *t, size_t i,
                                     struct roof_error *error)
 {
@@ -396,10 +444,19 @@ static enum roof_status put_synonym(struct cli_options *out, const struct table 
     if (entry->count == 0) {
         return ROOF_OK;
     }
-    TRY(check_value(entry, error));
-    enum roof_status status = roof_synonym_value(&value, t->synonym[i], entry->sval[0], error);
+    TRY(check_value(entry, out->command, error));
+    const struct roof_synonym *const synonym = t->synonym[i];
+    if (roof_asked(out->question, synonym->input)) {
+        char key[ROOF_INPUT_NAME_SIZE];
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("%s") " and %s%s are the same option: leave one out",
+                              roof_input_key(key, roof_input(synonym->input)),
+                              synonym->option[1] == '\0' ? "-" : "--", synonym->option);
+    }
+    enum roof_status status = roof_synonym_value(&value, synonym, entry->sval[0], error);
     if (status == ROOF_OK) {
-        status = put(out, t->synonym[i]->input, value.data == NULL ? "" : value.data, error);
+        cli_call_input(synonym->input, synonym->complement ? NULL : synonym->option);
+        status = put(out, synonym->input, value.data == NULL ? "" : value.data, error);
     }
     roof_text_free(&value);
     return status;
@@ -517,8 +574,8 @@ static enum roof_status take(struct cli_options *out, const struct table *t,
 }
 
 /* Parses argv into the table and takes it over, or prints the help. */
-static enum roof_status parse(struct cli_options *out, struct table *t, int argc, char **argv,
-                              struct roof_error *error)
+static enum roof_status parse_words(struct cli_options *out, struct table *t, int argc, char **argv,
+                                    struct roof_error *error)
 {
     TRY(build(t, out->command, error));
     TRY(check_empty(argc, argv, error));
@@ -530,6 +587,18 @@ static enum roof_status parse(struct cli_options *out, struct table *t, int argc
         return ROOF_OK;
     }
     return errors > 0 ? parse_error(t, out->command, error) : take(out, t, error);
+}
+
+/* Parses argv; an operator in the place of a model is refused before its dimensions are. */
+static enum roof_status parse(struct cli_options *out, struct table *t, int argc, char **argv,
+                              struct roof_error *error)
+{
+    enum roof_operator op = ROOF_OPERATOR_GEMM;
+    const enum roof_status status = parse_words(out, t, argc, argv, error);
+    return status == ROOF_USAGE && out->command->takes == CLI_MODEL && argc > 1 &&
+                   roof_operator_find(&op, argv[1], NULL) == ROOF_OK
+               ? roof_simulate_refuse_operator(argv[1], error)
+               : status;
 }
 
 /* Refuses an output whose extension names a format that the command does not write, or NULL. */
@@ -563,9 +632,8 @@ static const char *extension_of(const char *path)
     return dot == NULL || dot == name || !isalpha((unsigned char)dot[1]) ? NULL : dot;
 }
 
-/* Finds the format of an output by its extension, and refuses an unknown one. */
-static enum roof_status find_by_extension(struct cli_options *out, const char *extension,
-                                          struct roof_error *error)
+/* Returns the format of an extension; NULL if it is that of none. */
+static const char *format_of(const char *extension)
 {
     static const struct {
         const char *extension;
@@ -579,6 +647,28 @@ static enum roof_status find_by_extension(struct cli_options *out, const char *e
     for (size_t i = 0; i < COUNT(extensions) && format == NULL; i++) {
         format = strcasecmp(extension, extensions[i].extension) == 0 ? extensions[i].format : NULL;
     }
+    return format;
+}
+
+/* Refuses a script or a manifest with the extension of another format. */
+static enum roof_status check_script(const struct cli_options *out, const char *extension,
+                                     struct roof_error *error)
+{
+    const char *const format = format_of(extension);
+    return format == NULL || strcmp(format, "text") == 0
+               ? ROOF_OK
+               : roof_error_set(error, ROOF_USAGE,
+                                "cannot write '%s': " ROOF_KEY(
+                                    "emit") " writes a script (.sh), or with dynamo a manifest "
+                                            "(.yaml)",
+                                out->output);
+}
+
+/* Finds the format of an output by its extension, and refuses an unknown one. */
+static enum roof_status find_by_extension(struct cli_options *out, const char *extension,
+                                          struct roof_error *error)
+{
+    const char *const format = format_of(extension);
     return format != NULL &&
                    roof_answer_format_find(&out->format, out->command->id, format, NULL) == ROOF_OK
                ? ROOF_OK
@@ -595,7 +685,10 @@ static enum roof_status find_format(struct cli_options *out, struct roof_error *
     if (name != NULL) {
         return roof_answer_format_find(&out->format, out->command->id, name, error);
     }
-    if (extension != NULL && !roof_asked(out->question, ROOF_INPUT_EMIT)) {
+    if (extension != NULL && roof_asked(out->question, ROOF_INPUT_EMIT)) {
+        return check_script(out, extension, error);
+    }
+    if (extension != NULL) {
         return find_by_extension(out, extension, error);
     }
     return out->command->id == ROOF_COMMAND_PAGE /* its only format */
@@ -608,6 +701,9 @@ enum roof_status cli_options_read(struct cli_options *out, const struct cli_comm
 {
     struct table t = {.size = 0};
     *out = (struct cli_options){.command = command};
+    for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
+        cli_call_input(i, NULL);
+    }
     TRY(cut_command(out, &argc, argv, error));
     TRY(roof_question_new(&out->question, error));
     const enum roof_status status = parse(out, &t, argc, argv, error);

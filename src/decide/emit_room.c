@@ -40,5 +40,10 @@ void roof_emit_room_note(struct roof_text *out, const struct roof_engine *engine
                          "accepts requests up to %" PRId64 " tokens, as real prompts vary (the "
                          "plan has %" PRId64 ")",
                          served, context);
+    } else if (served > context) {
+        roof_text_printf(out,
+                         "each slot holds %" PRId64 " tokens, the length of the plan: real prompts "
+                         "vary, so plan for the longest request",
+                         context);
     }
 }

@@ -285,6 +285,9 @@ enum roof_status roof_scale_fit(struct roof_scale_fit *out, const struct roof_sc
         out->hosted = out->hosted || row[i].host_s != 0;
         out->mape += error_of(row[i].expected_s, &row[i]) / (double)count;
     }
+    for (size_t i = 0; i < count; i++) {
+        out->of[row[i].model == NULL ? ROOF_METRIC_TIME : row[i].model->which]++;
+    }
     out->fitted_mape = out->applied_mape = out->mape;
     for (int host = 0; host <= 1; host++) {
         struct numbers n = solve(&all, host != 0);

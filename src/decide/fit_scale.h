@@ -39,10 +39,11 @@ struct roof_scale_row {
  * measured - 1|. */
 struct roof_scale_fit {
     size_t rows;
-    size_t models;         /**< rows of models */
-    bool hosted;           /**< some have host time of an engine */
-    bool one_stack;        /**< all rows have the same stack */
-    enum roof_stack stack; /**< that one */
+    size_t models;                /**< rows of models */
+    size_t of[ROOF_METRIC_COUNT]; /**< rows by what was measured */
+    bool hosted;                  /**< some have host time of an engine */
+    bool one_stack;               /**< all rows have the same stack */
+    enum roof_stack stack;        /**< that one */
     /** measured = engine + scale x (expected - engine) + host time x passes, with the digits that
      * are printed; scale 1: none helps. */
     double scale;

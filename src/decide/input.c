@@ -532,8 +532,9 @@ static const struct roof_input inputs[(int)ROOF_INPUT_COUNT - (int)ROOF_DIM_COUN
     ROW(MAX_ACCURACY_LOSS) = {.option = "max-accuracy-loss",
                               .kind = ROOF_INPUT_TEXT,
                               .value = "CLASS",
-                              .help = "worst accuracy loss: none, minimal, <1%, 1-2% (default of "
-                                      "models), 2-5% (of operators), severe",
+                              .help =
+                                  "worst accuracy loss: none, minimal, <1% (or 1%), 1-2% (models: "
+                                  "default), 2-5% (operators), severe",
                               .commands = ROOF_COMMAND_RECOMMEND,
                               .group = ROOF_GROUP_LIMITS},
     ROW(NATIVE_ONLY) = {.option = "native-only",

@@ -128,8 +128,10 @@ static enum roof_status read_price(double *price, const struct roof_hardware *co
     bool found = false;
     double value = 0;
     if (equals == NULL && !bare) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("price_per_hour") " must be ID=PRICE,..., not '%s'", text);
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("price_per_hour") " %s: name each device, %s=PRICE,%s=PRICE%s", text,
+            hardware[0]->id, hardware[1]->id, hardware_count > 2 ? ",..." : "");
     }
     TRY(roof_parse_number(&value, bare ? text : equals + 1, ROOF_KEY("price_per_hour"), 0,
                           PRICE_MAX, error));

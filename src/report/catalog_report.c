@@ -5,6 +5,7 @@
 #include "base/base.h"
 #include "base/json.h"
 #include "report/model_report.h"
+#include "report/published_report.h"
 #include "report/render.h"
 #include "report/report.h"
 #include "report/rows.h"
@@ -51,7 +52,7 @@ static void hardware_text(struct roof_text *out, const struct roof_hardware *h,
     roof_text_printf(out, "  %-26s %s\n", "architecture",
                      *h->architecture == '\0' ? "-" : h->architecture);
     roof_text_printf(out, "  %-26s %s\n", "basis",
-                     h->basis == ROOF_BASIS_DOCUMENTS   ? "documents that roofline was built from"
+                     h->basis == ROOF_BASIS_DOCUMENTS   ? "reference device, " ROOF_REPORT_DOCUMENTS
                      : h->basis == ROOF_BASIS_PUBLISHED ? "published figures"
                                                         : "a user's file");
     if (h->like != NULL) {

@@ -104,6 +104,19 @@ static void add_link(struct roof_used *out, const struct roof_scenario *scenario
     }
 }
 
+/* Adds the peaks of the formats of a scenario whose operators are not known one by one. */
+static void add_formats(struct roof_used *out, const struct roof_scenario *scenario)
+{
+    const struct roof_formats *const formats = &scenario->common.formats;
+    const enum roof_precision asked[] = {formats->weights, formats->activations};
+    for (size_t i = 0; i < COUNT(asked); i++) {
+        const struct roof_compute *const compute = &out->hardware->compute[asked[i]];
+        const bool vector = compute->unit == ROOF_COMPUTE_VECTOR;
+        out->peak[vector ? ROOF_PEAK_VECTOR : ROOF_PEAK_MATRIX][compute->precision] = true;
+    }
+    out->peak[ROOF_PEAK_VECTOR][ROOF_PRECISION_FP32] = true; /* norms and the like */
+}
+
 void roof_used_by_model(struct roof_used *out, const struct roof_model_prediction *model)
 {
     *out = (struct roof_used){.hardware = model->total.hardware,
@@ -117,6 +130,10 @@ void roof_used_by_model(struct roof_used *out, const struct roof_model_predictio
             add(out, &model->node[i].prediction);
         }
     }
+    if (model->count == 0) { /* a request */
+        add_formats(out, &model->scenario);
+        out->members = (double)roof_stage_devices(&model->scenario);
+    }
     add_link(out, &model->scenario);
     add_missing_stack(out, model);
 }
@@ -124,20 +141,13 @@ void roof_used_by_model(struct roof_used *out, const struct roof_model_predictio
 void roof_used_by_scenario(struct roof_used *out, const struct roof_scenario *scenario,
                            const struct roof_hardware *hardware, bool expected)
 {
-    const struct roof_formats *const formats = &scenario->common.formats;
-    const enum roof_precision asked[] = {formats->weights, formats->activations};
     *out = (struct roof_used){.hardware = hardware,
                               .host = host_of(scenario),
                               .devices = copy_devices(scenario),
                               .copies = (double)scenario->dp,
                               .members = (double)roof_stage_devices(scenario),
                               .expected = expected};
-    for (size_t i = 0; i < COUNT(asked); i++) {
-        const struct roof_compute *const compute = &hardware->compute[asked[i]];
-        const bool vector = compute->unit == ROOF_COMPUTE_VECTOR;
-        out->peak[vector ? ROOF_PEAK_VECTOR : ROOF_PEAK_MATRIX][compute->precision] = true;
-    }
-    out->peak[ROOF_PEAK_VECTOR][ROOF_PRECISION_FP32] = true; /* norms and the like */
+    add_formats(out, scenario);
     add_link(out, scenario);
 }
 

@@ -600,6 +600,20 @@ static void text_options(struct roof_text *out, const struct roof_reported_fit *
     }
 }
 
+/* Writes which values a fit used: " (10 tpot_ms, 1 ttft_ms)". */
+static void text_values(struct roof_text *out, const struct roof_scale_fit *fit)
+{
+    const char *before = " (";
+    for (int metric = 0; metric < ROOF_METRIC_COUNT; metric++) {
+        if (fit->of[metric] > 0) {
+            roof_text_printf(out, "%s%zu %s", before, fit->of[metric],
+                             roof_metric_key((enum roof_metric)metric));
+            before = ", ";
+        }
+    }
+    roof_text_put(out, ")");
+}
+
 static void text_fit(struct roof_text *out, const struct roof_reported_fit *f)
 {
     const struct roof_scale_fit *const fit = &f->fit;
@@ -624,14 +638,21 @@ static void text_fit(struct roof_text *out, const struct roof_reported_fit *f)
     if (fit->host_s > 0) {
         roof_text_printf(out, " + %s for each pass", host);
     }
-    roof_text_printf(
-        out, "%s\nThe mean error of %zu values falls from %s to %s, the larger of two",
-        fit->hosted ? "\nengine: the host time of the engine in the expected time" : "", fit->rows,
-        before, roof_format_quantity(after, fit->fitted_mape, ROOF_UNIT_FRACTION));
-    roof_text_printf(out,
-                     " errors: that of\nleave-one-out cross-validation, and that of all values "
-                     "with these options (%s):\n",
+    roof_text_put(out, fit->hosted ? "\nengine: the host time of the engine in the expected time\n"
+                                   : "\n");
+    const size_t from = out->length;
+    roof_text_printf(out, "With these options the mean error of the %zu values used", fit->rows);
+    text_values(out, fit);
+    roof_text_printf(out, " falls from %s to %s; ", before,
                      roof_format_quantity(after, fit->applied_mape, ROOF_UNIT_FRACTION));
+    if (fit->fitted_mape > fit->applied_mape) {
+        roof_text_printf(out, "for values left out of the fit (leave-one-out) it is %s:",
+                         roof_format_quantity(after, fit->fitted_mape, ROOF_UNIT_FRACTION));
+    } else {
+        roof_text_put(out, "for values left out of the fit (leave-one-out) it is not larger:");
+    }
+    roof_text_fold(out, from, 0);
+    roof_text_put(out, "\n");
     text_options(out, f);
 }
 
@@ -642,8 +663,9 @@ static void text_legend(struct roof_text *out)
         "\nMAPE, median, p90: errors of expected times (mean, median, and 90th percentile).\nideal "
         "MAPE: that of the lower bounds. bias: mean of expected / measured - 1; above 0: too "
         "long.\nin band: measured within the 80% interval. below: measured faster than the lower "
-        "bound.\nskipped: rows with an error, or on an unknown device. A rate counts as the time "
-        "of a token.\n-f csv prints every row.\n");
+        "bound.\nskipped: rows with an error, or on an unknown device. tokens/s are compared as "
+        "time "
+        "per token.\n-f csv prints every row.\n");
 }
 
 /* Notes which waits the expected times of requests lack, and the commands that have them. */

@@ -38,18 +38,22 @@ void roof_model_report_cache(struct roof_text *out, const struct roof_model_pred
     }
     roof_text_printf(&detail, "KV cache of the whole model: %s per token",
                      roof_format_quantity(token, r->kv_bytes_per_token, ROOF_UNIT_CAPACITY));
-    if (windowed > 0) {
+    const char *const which = cached < model->layers ? " with a cache" : "";
+    if (windowed > 0 && windowed == cached && !(r->kv_bytes_per_further_token > 0)) {
+        roof_text_printf(
+            &detail, " for the last %" PRId64 " tokens only (window of all %" PRId64 " layers%s)",
+            model->window, cached, which);
+    } else if (windowed > 0) {
         char share[32] = "all";
         if (windowed < cached) {
             snprintf(share, sizeof share, "%" PRId64 " of", windowed);
         }
-        roof_text_printf(
-            &detail, ", %s beyond the last %" PRId64 "; %s %" PRId64 " layers%s keep only these",
-            further_token(token, r), model->window, share, cached,
-            cached < model->layers ? " with a cache" : "");
+        roof_text_printf(&detail,
+                         ", %s beyond the last %" PRId64 " (window of %s %" PRId64 " layers%s)",
+                         further_token(token, r), model->window, share, cached, which);
     }
     if (compressed > 0) {
-        roof_text_printf(&detail, ", %" PRId64 " of them also compressed keys", compressed);
+        roof_text_printf(&detail, ", %" PRId64 " layers also keep compressed keys", compressed);
     }
     if (choosing > 0 && choosing < model->layers) {
         roof_text_printf(&detail,

@@ -130,7 +130,8 @@ static void put_expected(struct roof_text *out, const struct roof_model_predicti
         snprintf(near, sizeof near, "%.0f%% is estimated from other devices, libraries or formats",
                  100 * r->expected_near);
     }
-    snprintf(detail, sizeof detail, "range %s; %s-bound",
+    const bool request = r->scenario.phase == ROOF_PHASE_REQUEST; /* prefill and decode in one */
+    snprintf(detail, sizeof detail, request ? "range %s; mostly %s time" : "range %s; %s-bound",
              roof_format_range_above(range, bound_s, low_s, high_s, ROOF_UNIT_MILLISECONDS),
              roof_bottleneck_name(total->expected_bottleneck));
     put_line(out, "  expected", roof_format_quantity(value, expected_s, ROOF_UNIT_MILLISECONDS),
@@ -142,7 +143,7 @@ static void put_expected(struct roof_text *out, const struct roof_model_predicti
     if (!isnan(r->expected_tokens_per_s)) {
         char taken[ROOF_QUANTITY_SIZE];
         char basis[128] = "";
-        if (r->scenario.phase == ROOF_PHASE_REQUEST) {
+        if (request) {
             snprintf(basis, sizeof basis, ": %" PRId64 " token%s in %s, first token included",
                      r->scenario.generate, r->scenario.generate == 1 ? "" : "s",
                      roof_format_quantity(taken, expected_s, ROOF_UNIT_MILLISECONDS));
@@ -494,11 +495,11 @@ static void put_limits(struct roof_text *out, const struct roof_model_prediction
     }
 }
 
-bool roof_model_report_unquantized(const struct roof_model_prediction *model_prediction)
+bool roof_model_report_unquantized(const struct roof_model *model,
+                                   const struct roof_formats *formats)
 {
-    const struct roof_model_prediction *const r = model_prediction;
-    return r->model->quantization != NULL && r->model->layout == NULL &&
-           roof_precision_bits(r->scenario.common.formats.weights) >= 16;
+    return model->quantization != NULL && model->layout == NULL &&
+           roof_precision_bits(formats->weights) >= 16;
 }
 
 bool roof_model_report_readable(struct roof_text *out, const struct roof_model *model)
@@ -508,17 +509,25 @@ bool roof_model_report_readable(struct roof_text *out, const struct roof_model *
     return status == ROOF_OK;
 }
 
-/* Notes that a checkpoint is quantised, and how its formats can be given. */
+/* Says that a checkpoint is quantised, and how its formats can be given. */
 static void put_unquantized(struct roof_text *out, const struct roof_model *model)
 {
-    const size_t from = out->length;
-    roof_text_printf(out, "  note: the checkpoint is quantised (%s%s)", model->quantization,
+    roof_text_printf(out, "the checkpoint is quantised (%s%s)", model->quantization,
                      model->fp4_experts ? ROOF_REPORT_FP4_EXPERTS : "");
     roof_text_put(out, roof_model_report_readable(out, model)
-                           ? "; --layout checkpoint predicts it as published\n"
+                           ? "; --layout checkpoint predicts it as published"
                            : " in a way that is not supported; give its formats with --layout NAME "
-                             "or --class\n");
-    roof_text_fold(out, from, 8);
+                             "or --class");
+}
+
+void roof_model_report_note_unquantized(struct roof_text *out, const struct roof_model *model)
+{
+    roof_text_put(out, "\n");
+    const size_t from = out->length;
+    roof_text_put(out, "Note: ");
+    put_unquantized(out, model);
+    roof_text_put(out, ".\n");
+    roof_text_fold(out, from, 0);
 }
 
 /* Writes the assumptions, before the numbers that depend on them. */
@@ -531,8 +540,12 @@ static void put_remarks(struct roof_text *out, const struct roof_model_predictio
         roof_text_fold(out, from, 8);
         any = true;
     }
-    if (roof_model_report_unquantized(r)) {
+    if (roof_model_report_unquantized(r->model, &r->scenario.common.formats)) {
+        const size_t from = out->length;
+        roof_text_put(out, "  note: ");
         put_unquantized(out, r->model);
+        roof_text_put(out, "\n");
+        roof_text_fold(out, from, 8);
         any = true;
     }
     roof_text_put(out, any ? "\n" : "");

@@ -19,8 +19,11 @@ size_t roof_model_report_order(size_t *order, const struct roof_model_prediction
 /** Writes the format of a model's weights, or the layout that sets them: "weights as in q4_k_m". */
 void roof_model_report_weights(struct roof_text *out, const struct roof_model *model,
                                const struct roof_formats *formats);
-/** Tells whether the prediction leaves out the quantisation of the checkpoint. */
-bool roof_model_report_unquantized(const struct roof_model_prediction *model_prediction);
+/** Tells whether a prediction with these formats leaves out the quantisation of the checkpoint. */
+bool roof_model_report_unquantized(const struct roof_model *model,
+                                   const struct roof_formats *formats);
+/** Writes a paragraph on that, with the options that give the formats of the checkpoint. */
+void roof_model_report_note_unquantized(struct roof_text *out, const struct roof_model *model);
 /* Tells whether the formats in the quantisation of a model can be read. A lack of memory makes the
  * text fail. */
 bool roof_model_report_readable(struct roof_text *out, const struct roof_model *model);

@@ -181,8 +181,8 @@ static void put_partly(struct roof_text *out, const struct roof_plan *plan)
     const double running = running_of(plan);
     if (running < (double)plan->batch) {
         roof_text_printf(out,
-                         "  decode:      at most %.0f of %" PRId64
-                         " sequences run, since prefill is slower; steps are then shorter\n",
+                         "  decode:      prefill keeps at most %.0f of %" PRId64
+                         " sequences running, so real steps are shorter\n",
                          running, plan->batch);
     }
 }
@@ -568,8 +568,8 @@ static int merits_of(const struct roof_plan *plan, const struct roof_plan *best,
                         has_wider_cache(plan, best, problem);
 }
 
-/* Names the plan that nearly equals the best one and has the most merits: "  within 0.3%: rank 3,
- * fp8, batch 32, 13.95 ms per token, accuracy loss <1%". */
+/* Names the plan that nearly equals the best one and has the most merits: "  close:       rank 3 is
+ * within 0.3%: fp8, batch 32, 13.95 ms per token, accuracy loss <1%". */
 static void put_close(struct roof_text *out, const struct roof_plans *plans,
                       const struct roof_plan_problem *problem)
 {
@@ -585,10 +585,10 @@ static void put_close(struct roof_text *out, const struct roof_plans *plans,
         const struct roof_plan *const p = &plans->plan[found];
         struct roof_plan_row row;
         char tpot[ROOF_QUANTITY_SIZE];
+        const size_t from = out->length;
         roof_plan_name(&row, p, (int)found + 1, problem);
-        roof_text_printf(out, "  within %.1f%%: rank %zu, %s",
-                         fmax(0.1, ceil(1000 * distance(p, best, problem)) / 10), found + 1,
-                         row.formats);
+        roof_text_printf(out, "  close:       rank %zu is within %.1f%%: %s", found + 1,
+                         fmax(0.1, ceil(1000 * distance(p, best, problem)) / 10), row.formats);
         if (p->hardware != best->hardware) {
             roof_text_printf(out, " on %s", row.hardware);
         }
@@ -601,6 +601,7 @@ static void put_close(struct roof_text *out, const struct roof_plans *plans,
                              roof_format_quantity(tpot, p->tpot_s, ROOF_UNIT_MILLISECONDS));
         }
         roof_text_printf(out, ", accuracy loss %s\n", roof_accuracy_name(p->loss));
+        roof_text_fold(out, from, 15);
     }
 }
 
@@ -663,7 +664,7 @@ void roof_plan_put_best(struct roof_text *out, const struct roof_plans *plans,
                          requests ? ", their prompts included" : ", prompts not counted");
         roof_text_put(out, problem->objective == ROOF_PLAN_COST
                                ? ""
-                               : "; the ranks do not depend on it (--objective cost)");
+                               : "; --objective cost ranks plans by it");
         roof_text_fold(out, from, 15);
         roof_text_put(out, "\n");
     }

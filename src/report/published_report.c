@@ -128,7 +128,8 @@ static void put_documents(struct roof_text *out, const struct roof_hardware *har
 {
     const struct published all = of_device(hardware, product);
     const struct published *const published = is_none(used) ? &all : used;
-    roof_text_printf(out, "%s has " ROOF_REPORT_DOCUMENTS "; the GPU that is sold has ",
+    roof_text_printf(out,
+                     "%s is a reference device with " ROOF_REPORT_DOCUMENTS "; the product has ",
                      hardware->id);
     put_words(out, published);
     roof_text_put(out, is_none(published) ? ROOF_REPORT_SAME " (-H " : " (-H ");

@@ -9,7 +9,7 @@
 #include "report/caveat_report.h"
 
 /** The words for the figures of a device that follows documents (ROOF_BASIS_DOCUMENTS). */
-#define ROOF_REPORT_DOCUMENTS "the figures of the documents that roofline was built from"
+#define ROOF_REPORT_DOCUMENTS "the figures of roofline's specification"
 
 /** The words for a product without other figures of memory and matrix units. */
 #define ROOF_REPORT_SAME "the same memory bandwidth and matrix peaks"
@@ -51,7 +51,7 @@ void roof_report_published_devices(struct roof_text *out,
                                    const struct roof_hardware *const *hardware,
                                    const struct roof_hardware *const *products, size_t count);
 /** Says for people that a device follows the source documents, and gives the published bandwidth
- * and peak of fp16: "gb10 has ...; the GPU that is sold has 273 GB/s and 124 TFLOPS FP16 (-H
+ * and peak of fp16: "gb10 has ...; the product has 273 GB/s and 124 TFLOPS FP16 (-H
  * dgx-spark)". `product` may be NULL: it has the same figures. */
 void roof_report_documents(struct roof_text *out, const struct roof_hardware *hardware,
                            const struct roof_hardware *product);

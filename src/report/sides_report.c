@@ -246,6 +246,10 @@ void roof_report_sides(struct roof_text *out, const struct roof_side *sides, siz
         end = last_of(&s, first);
         put_rows(out, &s, first, end);
     }
+    if (model != NULL &&
+        roof_model_report_unquantized(model->model, &model->scenario.common.formats)) {
+        roof_model_report_note_unquantized(out, model->model);
+    }
     for (size_t i = 0; i < count; i++) {
         put_unexpected(out, &sides[i]);
         if (model != NULL) {

@@ -645,12 +645,15 @@ static void put_fit(struct roof_text *out, const struct roof_simulation_row *row
     }
 }
 
-/* Writes the notes on the device and what was measured on it. */
+/* Writes the notes on the formats, the device and what was measured on it. */
 static void put_basis(struct roof_text *out, const struct roof_simulation_row *row)
 {
+    const struct roof_deployment *const d = row->deployment;
     struct roof_used used;
-    roof_used_by_scenario(&used, &row->deployment->scenario, row->deployment->hardware,
-                          !row->deployment->bound);
+    if (roof_model_report_unquantized(d->model, &d->scenario.common.formats)) {
+        roof_model_report_note_unquantized(out, d->model);
+    }
+    roof_used_by_scenario(&used, &d->scenario, d->hardware, !d->bound);
     roof_report_device_basis(out, &used, row->product);
 }
 

@@ -186,8 +186,9 @@ static void put_causes(struct roof_text *out, const struct roof_speedup_row *tot
         }
         roof_text_printf(out, "  %6.2fx  %s\n", real->from_s / real->alone_s[i], meaning[i]);
     }
-    roof_text_put(out, "\nThe shares divide the saved time among the causes (Shapley values).\n"
-                       "The column \"alone\" has the speedup if only this cause changes.\n");
+    roof_text_put(out,
+                  "\nThe shares divide the change of the time among the causes (Shapley values).\n"
+                  "The column \"alone\" has the speedup if only this cause changes.\n");
     if (cancels(bound) || cancels(real)) {
         if (expected && cancels(bound)) {
             put_cancelled(out, bound, " of the lower bound");
@@ -196,8 +197,9 @@ static void put_causes(struct roof_text *out, const struct roof_speedup_row *tot
             put_cancelled(out, real, expected ? " of the expected time" : "");
         }
     } else if (opposes(bound, SHARE_LEAST) || opposes(real, SHARE_LEAST)) {
-        roof_text_put(out, "A negative share is time lost, so the other shares add up to more than "
-                           "100%.\n");
+        roof_text_put(out,
+                      "A negative share goes the other way, so the other shares add up to more "
+                      "than 100%.\n");
     }
 }
 

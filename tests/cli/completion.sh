@@ -70,6 +70,8 @@ lines() {
     offers "$1" 'h100 h100-nvl h100-pcie h100-sxm' predict gemm -m 8 -H h1
     offers "$1" 'gb10,h20 gb10,h20-141gb gb10,h200 gb10,h200-sxm' sweep gemm -H gb10,h2
     offers "$1" 'mixed' predict model x --phase m
+    offers "$1" 'throughput' recommend model x --objective t # time is for operators
+    offers "$1" 'time' recommend gemm --objective t
     offers "$1" 'nvfp4' predict gemm -p nv
     offers "$1" 'llama-2-13b llama-2-70b llama-2-7b' predict model llama-2
     offers "$1" 'hardware' list h

@@ -1076,10 +1076,9 @@ static void test_text_of_gemv(void **unused)
     /* The device is as the documents specify it; the product has other figures. */
     roof_text_clear(&text);
     roof_report_text(&text, &p, &(struct roof_report_beside){.product = spark});
-    expect(
-        &text,
-        "\nNote: gb10 has the figures of the documents that roofline was built from;\nthe GPU that "
-        "is sold has 273 GB/s and 124 TFLOPS FP16 (-H dgx-spark).\n");
+    expect(&text,
+           "\nNote: gb10 is a reference device with the figures of roofline's specification;\nthe "
+           "product has 273 GB/s and 124 TFLOPS FP16 (-H dgx-spark).\n");
     check_text(&text);
 
     /* Half of the bound, and twice as fast as it. */
@@ -1527,7 +1526,7 @@ static void test_text_of_a_device(void **unused)
     roof_report_hardware(&text, false, gb10, spark);
     expect(&text, "287 GB/s");
     expect(&text, "published (dgx-spark): 273 GB/s");
-    expect(&text, "documents that roofline was built from");
+    expect(&text, "the figures of roofline's specification");
     expect(&text, "b10"); /* its alias */
     expect(&text, "Ridge points");
     roof_text_clear(&text);

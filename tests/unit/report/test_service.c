@@ -750,7 +750,7 @@ static void test_text(void **state)
         {request(2, 100, 9),
          " lower bound\n"
          "    expected           1.71 ms       range 855 us to 3.42 ms; "
-         "overhead-bound\n"
+         "mostly overhead time\n"
          "    expected tokens/s  10526         5263 per user: 9 tokens in 1.71 ms, "
          "first token included\n"},
         {request(2, 100, 9),
