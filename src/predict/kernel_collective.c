@@ -7,6 +7,18 @@ enum {
 #include "predict/kernel_parameters.h"
 };
 
+double roof_kernel_members(const struct roof_workload *workload)
+{
+    return workload->op == ROOF_OPERATOR_SEND ? 2 : (double)workload->shape.devices;
+}
+
+double roof_kernel_nodes(const struct roof_workload *workload, const struct roof_hardware *hardware)
+{
+    const double node = hardware->figure[ROOF_FIGURE_DEVICES_PER_NODE].value;
+    const double within = (double)workload->shape.within;
+    return within > node ? fmin(ceil(within / node), roof_kernel_members(workload)) : 1;
+}
+
 #define RING 0.75 /* from two to eight devices: 2 (n - 1) / n */
 
 /*

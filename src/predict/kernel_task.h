@@ -179,6 +179,20 @@ void roof_expect_plain(struct roof_expected *out, const struct roof_kernel_task 
 void roof_expect_one_shot(struct roof_expected *out, const struct roof_kernel_task *task,
                           const double *parameter);
 
+/* Tells whether a fit is of another device. */
+bool roof_fit_is_lent(const struct roof_calibration *calibration,
+                      const struct roof_kernel_fit *fit);
+/* Returns the devices that exchange data. */
+double roof_kernel_members(const struct roof_workload *workload);
+/* Returns the nodes that a collective spans: at most as many as members. With an unknown node size
+ * the group counts as inside one. */
+double roof_kernel_nodes(const struct roof_workload *workload,
+                         const struct roof_hardware *hardware);
+/* Fills in the band of a kernel for the requested stack; a kernel of another stack is less certain.
+ * second_s is the time of the next fastest kernel, or 0. */
+void roof_kernel_set_band(struct roof_expected *out, const struct roof_kernel_task *task,
+                          enum roof_stack asked, double second_s);
+
 /* Returns the matrices of a layer of experts that an operator has: gate, up and down, or some of
  * them. Any other operator counts as a whole layer. */
 static inline double roof_expert_matrices(enum roof_operator op)

@@ -33,7 +33,7 @@ static enum roof_status fails(struct roof_step_times *out, void *context, double
     return ROOF_USAGE;
 }
 
-/* The same with groups of the attention: a chunk beside that of another takes 1 s. */
+/* Groups of the attention share a step: a chunk beside that of another takes 1 s more. */
 static enum roof_status grouped(struct roof_step_times *out, void *context, double decoding,
                                 double chunks, struct roof_error *error)
 {
