@@ -26,6 +26,8 @@ void cli_remarks_print(void);
 /* Makes messages call an input by another word for its option, because the user typed that one; the
  * text must stay valid. NULL: by its option. */
 void cli_call_input(size_t input, const char *word);
+/* Forgets these words. */
+void cli_forget_words(void);
 
 /* The operands that a command takes. */
 enum cli_takes {

@@ -39,6 +39,11 @@ void cli_call_input(size_t input, const char *word)
     typed[first_with_key(input)] = word;
 }
 
+void cli_forget_words(void)
+{
+    memset(typed, 0, sizeof typed);
+}
+
 /* Writes the option for an input key in a message ("--kv-heads"); a roof_speller. */
 static void spell(char *out, size_t size, const char *key)
 {

@@ -701,9 +701,7 @@ enum roof_status cli_options_read(struct cli_options *out, const struct cli_comm
 {
     struct table t = {.size = 0};
     *out = (struct cli_options){.command = command};
-    for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
-        cli_call_input(i, NULL);
-    }
+    cli_forget_words();
     TRY(cut_command(out, &argc, argv, error));
     TRY(roof_question_new(&out->question, error));
     const enum roof_status status = parse(out, &t, argc, argv, error);
