@@ -349,7 +349,7 @@ static enum roof_status read_peak(struct reader *r, enum roof_peak_table table,
                                   const roof_json_value *item)
 {
     enum roof_precision format[2] = {ROOF_PRECISION_AUTO, ROOF_PRECISION_AUTO};
-    struct roof_error unknown = {0};
+    struct roof_error unknown; /* not cleared: it is read after a failure alone */
     const char *const key = roof_json_key(item);
     const int count = roof_peak_formats(format, key, &unknown);
     if (count == 0) {
