@@ -310,7 +310,7 @@ static enum roof_status read_scheduler(struct simulate_input *in, const struct r
     }
     TRY(roof_read_integer(&limits->interval, a->question, ROOF_INPUT_RECV_INTERVAL, error));
     limits->sequences = in->row.max_num_seqs;
-    limits->whole_prompts = true; /* as all engines do; prompts would preempt each other for ever */
+    limits->whole_prompts = true; /* as all engines do; prompts in part would preempt each other */
     limits->prefix_hit = in->scenario.prefix_hit;
     in->row.chunk = in->scenario.chunk == 0 ? ROOF_REQUEST_CHUNK : in->scenario.chunk;
     limits->budget = in->row.chunk == ROOF_CHUNK_WHOLE ? ROOF_BUDGET_WHOLE : in->row.chunk;

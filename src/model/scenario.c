@@ -637,21 +637,15 @@ bool roof_scenario_gguf(const struct roof_scenario *s, const struct roof_model *
     return gguf;
 }
 
-/* The kernels of other stacks for weights of few bits multiply other formats than those of GGUF. */
-static enum roof_status resolve_stack(struct roof_scenario *s, const struct roof_model *model,
-                                      struct roof_error *error)
+/* Takes the kernels of llama.cpp for weights in GGUF formats: those of no other stack were
+ * measured.
+ */
+static void resolve_stack(struct roof_scenario *s, const struct roof_model *model)
 {
-    int64_t *const stack = &s->common.stack;
-    if (*stack == ROOF_STACK_LLAMA_CPP || !roof_scenario_gguf(s, model)) {
-        return ROOF_OK;
+    if (s->common.stack != ROOF_STACK_LLAMA_CPP && roof_scenario_gguf(s, model)) {
+        s->asked_stack = s->common.stack;
+        s->common.stack = ROOF_STACK_LLAMA_CPP;
     }
-    if (*stack != ROOF_STACK_BEST) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "of all stacks only llama.cpp has measured kernels for weights in "
-                              "GGUF formats");
-    }
-    *stack = ROOF_STACK_LLAMA_CPP;
-    return ROOF_OK;
 }
 
 enum roof_status roof_scenario_resolve(struct roof_scenario *scenario,
@@ -681,7 +675,7 @@ enum roof_status roof_scenario_resolve(struct roof_scenario *scenario,
     TRY(resolve_drafts(&s, model, error));
     TRY(resolve_offload(&s, model, error));
     TRY(resolve_formats(&s, model, error));
-    TRY(resolve_stack(&s, model, error));
+    resolve_stack(&s, model);
     *scenario = s;
     return ROOF_OK;
 }

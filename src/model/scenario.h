@@ -145,12 +145,14 @@ struct roof_scenario {
     int64_t unfused_attention; /**< flag: scores are stored */
     int64_t fuse;              /**< enum roof_fuse */
     enum roof_precision weight[ROOF_WEIGHT_COUNT]; /**< by class; AUTO: layout, file or default */
-    double acceptance; /**< probability that a proposed token is accepted, 0..1 */
-    double prefix_hit; /**< prefill: fraction of the prompt that is cached already, 0..1 */
-    double reserve;    /**< fraction of the memory that is kept free, 0..1 */
-    double host_gap_s; /**< seconds between two kernels in which the device waits for the host */
-    double serial_s;   /**< seconds of a pass that are not split over devices, beside the graph */
-    int64_t launches;  /**< waits of a pass; 0: one for each of its kernels */
+    double acceptance;   /**< probability that a proposed token is accepted, 0..1 */
+    double prefix_hit;   /**< prefill: fraction of the prompt that is cached already, 0..1 */
+    double reserve;      /**< fraction of the memory that is kept free, 0..1 */
+    double host_gap_s;   /**< seconds between two kernels in which the device waits for the host */
+    double serial_s;     /**< seconds of a pass that are not split over devices, beside the graph */
+    int64_t launches;    /**< waits of a pass; 0: one for each of its kernels */
+    int64_t asked_stack; /**< resolved: enum roof_stack that was asked for in place of llama.cpp,
+                            whose kernels weights in GGUF formats have; BEST: none was */
     /** The engine of each stack adds these to expected times. */
     struct roof_host_time host_time[ROOF_STACK_COUNT];
     const char *formats_said;   /**< the one name that a question has for the formats, which must

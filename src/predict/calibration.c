@@ -691,13 +691,14 @@ static bool better(const struct roof_kernel_fit *a, const struct roof_kernel_fit
     return a->quantize < b->quantize;
 }
 
-bool roof_calibration_has(const struct roof_calibration *calibration, enum roof_stack stack)
+const struct roof_kernel_fit *roof_calibration_of(const struct roof_calibration *calibration,
+                                                  enum roof_stack stack)
 {
     size_t i = 0;
     while (i < calibration->count && calibration->fit[i].stack != stack) {
         i++;
     }
-    return i < calibration->count;
+    return i < calibration->count ? &calibration->fit[i] : NULL;
 }
 
 unsigned roof_calibration_stacks(const struct roof_calibration *calibration,

@@ -195,8 +195,10 @@ double roof_matrix_rows(const char *architecture, enum roof_stack stack);
 /** Tells whether the query heads of a kernel fill tiles of a number of rows. */
 bool roof_kernel_has_tiles(enum roof_kernel kernel);
 
-/** Tells whether the fits include kernels of a stack, measured on this device or another. */
-bool roof_calibration_has(const struct roof_calibration *calibration, enum roof_stack stack);
+/** Returns the first fit of a kernel of a stack, measured on this device or another; NULL: there is
+ * none. */
+const struct roof_kernel_fit *roof_calibration_of(const struct roof_calibration *calibration,
+                                                  enum roof_stack stack);
 
 /** Tells whether there are fits for a kernel, in any formats. */
 bool roof_calibration_measures(const struct roof_calibration *calibration, enum roof_kernel kernel);

@@ -95,7 +95,7 @@ static enum roof_status spread_chunks(struct roof_loop_times *out, const struct 
     const double cycle = waits ? b * k / loop->room : s + k;
     const double chunks = fmin(b * k / cycle, loop->room);
     const double beside = b > 1 ? b * s / cycle : 0; /* sequences that decode beside a chunk */
-    *out = (struct roof_loop_times){.waits = waits, .together = chunks};
+    *out = (struct roof_loop_times){.waits = waits};
     if (waits || chunks > 1) {
         struct roof_step_times full = {0};
         TRY(add(&full, 1, step, context, beside, chunks, error));
@@ -163,7 +163,8 @@ enum roof_status roof_closed_loop(struct roof_loop_times *out, const struct roof
                                   roof_step_function *step, void *context, struct roof_error *error)
 {
     TRY(spread_chunks(out, loop, step, context, error));
-    const bool apart = loop->groups > 1 && loop->users > 1 && loop->steps > 0 && !out->waits &&
-                       out->together <= loop->groups;
+    /* With more chunks than groups in a mean step all groups are busy anyway. */
+    const bool apart = loop->groups > 1 && loop->users > 1 && loop->steps > 0 &&
+                       loop->users * loop->chunks <= loop->groups * (loop->steps + loop->chunks);
     return apart ? join_groups(out, loop, step, context, error) : ROOF_OK;
 }

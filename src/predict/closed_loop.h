@@ -55,7 +55,6 @@ struct roof_loop {
  * expected times, or in the same ones. */
 struct roof_loop_times {
     bool waits; /* prompts wait for each other, because steps have no room for all their chunks */
-    double together; /* x: chunks of a mean step */
     /* The time from when a prompt may begin to its first token: the steps of its own chunks, and if
      * prompts wait (closed_loop.c) the steps in which it waits. */
     struct roof_step_times ttft;

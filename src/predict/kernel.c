@@ -455,11 +455,12 @@ static const struct roof_expected *try_stack(struct tries *tries,
     return NULL;
 }
 
-/* Tells whether an operator reads weights or a cache in a format of GGUF, which only llama.cpp
- * runs. */
+/* Tells whether an operator reads weights or a cache in a format of GGUF: only kernels of llama.cpp
+ * were measured with these. */
 static bool reads_gguf(const struct roof_workload *w)
 {
-    return (roof_has_weights(w->op) && roof_precision_gguf(w->formats.weights)) ||
+    const bool table = w->op == ROOF_OPERATOR_EMBEDDING;
+    return ((roof_has_weights(w->op) || table) && roof_precision_gguf(w->formats.weights)) ||
            (roof_operator_row(w->op)->other == ROOF_ROLE_KV && roof_precision_gguf(w->formats.kv));
 }
 
@@ -470,8 +471,8 @@ static bool runs_in_llama_cpp(const struct roof_kernel_task *task)
            task->numerics == ROOF_NUMERICS_MX4A16 || reads_gguf(task->workload);
 }
 
-/* Computes the time of a kernel of llama.cpp, whose kernels for other formats are preferred to
- * those of other stacks. */
+/* Computes the time of a kernel of llama.cpp; its kernels for substitute formats are preferred to
+ * those of other stacks for the very formats. */
 static const struct roof_expected *
 try_local(struct tries *tries, const struct roof_kernel_task *task, enum roof_kernel kernel)
 {
@@ -483,8 +484,8 @@ try_local(struct tries *tries, const struct roof_kernel_task *task, enum roof_ke
     return one;
 }
 
-/* Chooses the fastest of all stacks for a pair of formats; llama.cpp, whose kernels are for other
- * formats, only if no other stack has a kernel. second_s is the time of the next fastest kernel, or
+/* Chooses the fastest of all stacks for a pair of formats; llama.cpp, whose fits are to whole
+ * passes, only if no other stack has a kernel. second_s is the time of the next fastest kernel, or
  * 0. */
 static const struct roof_expected *try_all(struct tries *tries, const struct roof_kernel_task *task,
                                            enum roof_kernel kernel, enum roof_numerics numerics,

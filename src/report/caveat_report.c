@@ -54,7 +54,7 @@ void roof_used_by(struct roof_used *out, const struct roof_prediction *predictio
  * stack that no other device lent. */
 static bool has_stack(const struct roof_calibration *c, enum roof_stack stack)
 {
-    bool has = roof_calibration_has(c, stack);
+    bool has = roof_calibration_of(c, stack) != NULL;
     for (size_t i = 0; i < c->count && stack == ROOF_STACK_AITER; i++) {
         const struct roof_kernel_fit *const fit = &c->fit[i];
         has = has || (fit->kernel == ROOF_KERNEL_GEMM && fit->stack == ROOF_STACK_BEST &&
@@ -71,7 +71,13 @@ static void add_missing_stack(struct roof_used *out, const struct roof_model_pre
     const struct roof_calibration *const c = out->hardware->calibration;
     const enum roof_stack asked = (enum roof_stack)s->common.stack;
     const bool noted = asked == ROOF_STACK_LLAMA_CPP && roof_scenario_gguf(s, model->model);
-    if (out->expected && !noted && asked != ROOF_STACK_BEST && c != NULL && !has_stack(c, asked)) {
+    if (!out->expected || c == NULL) {
+        return;
+    }
+    if (s->asked_stack != ROOF_STACK_BEST) {
+        out->asked = (enum roof_stack)s->asked_stack;
+        out->instead = roof_calibration_of(c, ROOF_STACK_LLAMA_CPP);
+    } else if (!noted && asked != ROOF_STACK_BEST && !has_stack(c, asked)) {
         out->asked = asked;
         out->instead = c->local ? &c->fit[0] : NULL;
     }

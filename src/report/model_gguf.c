@@ -51,7 +51,7 @@ void roof_model_report_gguf(struct roof_text *out, const struct roof_model_predi
     if (s->common.stack != ROOF_STACK_LLAMA_CPP || !roof_scenario_gguf(s, r->model)) {
         return;
     }
-    if (roof_calibration_has(r->total.hardware->calibration, ROOF_STACK_LLAMA_CPP)) {
+    if (roof_calibration_of(r->total.hardware->calibration, ROOF_STACK_LLAMA_CPP) != NULL) {
         put_line(out, "kernels of llama.cpp, the engine for GGUF weights");
     } else if (r->expected_near > ROOF_NEAR_SHOWN) {
         put_lacking_gguf(out, r);

@@ -330,12 +330,12 @@ static void put_room(struct roof_text *out, const struct roof_simulation_row *ro
 }
 
 /* Says what makes room in a full cache: no more sequences than are in flight, if all then fit;
- * fewer bits, as in the prediction of a model; or more devices. */
+ * fewer bits, as in the prediction of a model; or more devices. Sequences that all fit at their
+ * full lengths are not preempted; groups of the attention may have unequal numbers of them. */
 static void put_more_room(struct roof_text *out, const struct roof_simulation_row *row)
 {
     const struct roof_deployment *const d = row->deployment;
-    const bool narrower = roof_precision_bits(d->scenario.common.formats.kv) > 8 &&
-                          d->hardware->compute[ROOF_PRECISION_FP8_E4M3].native;
+    const bool narrower = roof_precision_bits(d->scenario.common.formats.kv) > 8;
     const bool alike = row->trace == NULL && !row->lengths_vary && isnan(row->result.prefix_hit);
     const bool enough = alike && row->enough_seqs > 0;
     put_line(out, "", "more room: ");
@@ -343,14 +343,16 @@ static void put_more_room(struct roof_text *out, const struct roof_simulation_ro
         roof_text_printf(out, "--max-num-seqs %" PRId64 " (all %" PRId64 " then fit), ",
                          row->enough_seqs, row->concurrency);
     }
-    roof_text_printf(out, "%s--tp (more devices)", narrower ? "--kv fp8, " : "");
-    if (row->result.preemptions > 0 && alike && !enough) {
-        roof_text_printf(out, "; no preemptions: --max-num-seqs %" PRId64,
-                         roof_deployment_holds(d));
-    } else if (row->result.preemptions > 0 && !alike) {
-        roof_text_put(out, "; fewer preemptions: a lower --max-num-seqs");
+    roof_text_printf(out, "%s--tp (more devices)\n", narrower ? "--kv fp8, " : "");
+    if (row->result.preemptions == 0 || enough) {
+        return;
     }
-    roof_text_put(out, "\n");
+    if (alike && d->scenario.attention_dp == 1) {
+        put_line(out, "", "no preemptions: ");
+        roof_text_printf(out, "--max-num-seqs %" PRId64 "\n", roof_deployment_holds(d));
+    } else {
+        put_line(out, "", "fewer preemptions: a lower --max-num-seqs\n");
+    }
 }
 
 /* Describes a bottleneck; for step time, also the share of steps with prompt tokens. */
