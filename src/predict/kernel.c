@@ -596,6 +596,23 @@ static void raise_to(struct roof_expected out[ROOF_STACK_COUNT], enum roof_kerne
     }
 }
 
+struct roof_widening roof_kernel_widening(const struct roof_expected *expected,
+                                          const struct roof_workload *workload,
+                                          const struct roof_hardware *hardware)
+{
+    const struct roof_doubts doubts = {.otherwise = expected->otherwise,
+                                       .lent = roof_kernel_is_lent(hardware, expected->fit),
+                                       .uneven = roof_fit_is_uneven(expected->fit, workload),
+                                       .numerics = roof_workload_numerics(workload),
+                                       .nodes = roof_kernel_nodes(workload, hardware)};
+    return roof_fit_widening(expected->fit, &doubts);
+}
+
+bool roof_kernel_is_lent(const struct roof_hardware *hardware, const struct roof_kernel_fit *fit)
+{
+    return roof_fit_is_lent(hardware->calibration, fit);
+}
+
 void roof_kernel_expect(struct roof_expected *out, const struct roof_workload *workload,
                         const struct roof_hardware *hardware, const struct roof_work *work,
                         double rate, double bound_s)

@@ -52,18 +52,7 @@ bool roof_fit_is_lent(const struct roof_calibration *calibration, const struct r
     return (calibration->inherited && !fit->own) || fit->lent != NULL;
 }
 
-/* The reasons that may widen the band of a kernel. */
-struct doubts {
-    bool otherwise; /* it stands in for another, or belongs to another stack */
-    bool lent;      /* it was measured on another device */
-    bool uneven;    /* experts may have uneven loads, and were measured with even ones */
-    enum roof_numerics numerics; /* of the workload */
-    double nodes;
-};
-
-/* Tells whether a fit is to experts with even loads, as those of the stacks are (but not those of
- * aiter, `measure` and llama.cpp), and the workload may have others. */
-static bool is_uneven(const struct roof_kernel_fit *fit, const struct roof_workload *workload)
+bool roof_fit_is_uneven(const struct roof_kernel_fit *fit, const struct roof_workload *workload)
 {
     return fit->kernel == ROOF_KERNEL_MOE && fit->stack != ROOF_STACK_BEST &&
            fit->stack != ROOF_STACK_LLAMA_CPP && workload->shape.routing != ROOF_ROUTING_BALANCED;
@@ -75,8 +64,8 @@ static struct roof_widening widest(struct roof_widening a, struct roof_widening 
     return b.factor > a.factor ? b : a;
 }
 
-/* Returns how much wider the band of a kernel is: the widest of its reasons. */
-static struct roof_widening widen(const struct roof_kernel_fit *fit, const struct doubts *doubts)
+struct roof_widening roof_fit_widening(const struct roof_kernel_fit *fit,
+                                       const struct roof_doubts *doubts)
 {
     const bool narrow = doubts->numerics != ROOF_NUMERICS_16BIT;
     struct roof_widening w = {1, NULL};
@@ -109,12 +98,12 @@ void roof_kernel_set_band(struct roof_expected *out, const struct roof_kernel_ta
         asked != ROOF_STACK_BEST && fit->stack != ROOF_STACK_BEST && fit->stack != asked;
     out->otherwise = out->otherwise || other;
     out->near = out->near || other;
-    const struct doubts doubts = {.otherwise = out->otherwise,
-                                  .lent = roof_fit_is_lent(task->calibration, fit),
-                                  .uneven = is_uneven(fit, task->workload),
-                                  .numerics = task->numerics,
-                                  .nodes = task->nodes};
-    const double wider = widen(fit, &doubts).factor;
+    const struct roof_doubts doubts = {.otherwise = out->otherwise,
+                                       .lent = roof_fit_is_lent(task->calibration, fit),
+                                       .uneven = roof_fit_is_uneven(fit, task->workload),
+                                       .numerics = task->numerics,
+                                       .nodes = task->nodes};
+    const double wider = roof_fit_widening(fit, &doubts).factor;
     out->low_s = out->time_s * fit->low / wider;
     out->high_s = out->time_s * fit->high * wider;
     if (asked == ROOF_STACK_BEST && second_s > out->high_s) {
@@ -123,21 +112,4 @@ void roof_kernel_set_band(struct roof_expected *out, const struct roof_kernel_ta
     if (task->cold && out->low_s < task->bound) {
         out->low_s = task->bound;
     }
-}
-
-struct roof_widening roof_kernel_widening(const struct roof_expected *expected,
-                                          const struct roof_workload *workload,
-                                          const struct roof_hardware *hardware)
-{
-    const struct doubts doubts = {.otherwise = expected->otherwise,
-                                  .lent = roof_kernel_is_lent(hardware, expected->fit),
-                                  .uneven = is_uneven(expected->fit, workload),
-                                  .numerics = roof_workload_numerics(workload),
-                                  .nodes = roof_kernel_nodes(workload, hardware)};
-    return widen(expected->fit, &doubts);
-}
-
-bool roof_kernel_is_lent(const struct roof_hardware *hardware, const struct roof_kernel_fit *fit)
-{
-    return roof_fit_is_lent(hardware->calibration, fit);
 }

@@ -188,6 +188,20 @@ double roof_kernel_members(const struct roof_workload *workload);
  * the group counts as inside one. */
 double roof_kernel_nodes(const struct roof_workload *workload,
                          const struct roof_hardware *hardware);
+/* The reasons that may widen the band of a kernel. */
+struct roof_doubts {
+    bool otherwise; /* it stands in for another, or belongs to another stack */
+    bool lent;      /* it was measured on another device */
+    bool uneven;    /* experts may have uneven loads, and were measured with even ones */
+    enum roof_numerics numerics; /* of the workload */
+    double nodes;
+};
+/* Returns how much wider the band of a kernel is: the widest of its reasons. */
+struct roof_widening roof_fit_widening(const struct roof_kernel_fit *fit,
+                                       const struct roof_doubts *doubts);
+/* Tells whether a fit is to experts with even loads, as those of the stacks are (but not those of
+ * aiter, `measure` and llama.cpp), and the workload may have others. */
+bool roof_fit_is_uneven(const struct roof_kernel_fit *fit, const struct roof_workload *workload);
 /* Fills in the band of a kernel for the requested stack; a kernel of another stack is less certain.
  * second_s is the time of the next fastest kernel, or 0. */
 void roof_kernel_set_band(struct roof_expected *out, const struct roof_kernel_task *task,
