@@ -14,6 +14,7 @@
 #include "report/note_list.h"
 #include "report/published_report.h"
 #include "report/report.h"
+#include "report/simulation_parts.h"
 
 static const char *const latency_names[ROOF_LATENCY_COUNT] = {
     [ROOF_LATENCY_TTFT] = "time to first token",
@@ -39,8 +40,8 @@ static const char *short_time(char out[ROOF_QUANTITY_SIZE], double time_s)
     return roof_format_quantity(out, time_s, ROOF_UNIT_MILLISECONDS);
 }
 
-static const char *row_time(char out[ROOF_QUANTITY_SIZE], double time_s,
-                            const struct roof_latency_result *row)
+const char *roof_simulation_time(char out[ROOF_QUANTITY_SIZE], double time_s,
+                                 const struct roof_latency_result *row)
 {
     return row->mean_s >= LONG_S ? short_time(out, time_s)
                                  : roof_format_in(out, time_s, ROOF_UNIT_MILLISECONDS);
@@ -113,26 +114,23 @@ void roof_simulation_report_about(struct roof_text *out, const struct roof_simul
     put_formats(out, row->deployment);
 }
 
-static void put_heading(struct roof_text *out, const struct roof_simulation_row *row)
+void roof_simulation_put_asked(struct roof_text *out, const struct roof_simulation_row *row)
 {
     const struct roof_deployment *const d = row->deployment;
-    const size_t title = out->length;
     char rate[ROOF_QUANTITY_SIZE];
-    roof_text_printf(out, "%s on ", d->model->id);
-    roof_report_device(out, d->hardware);
     if (row->concurrency > 0) {
-        roof_text_printf(out, ": %" PRId64 " requests in flight", row->concurrency);
+        roof_text_printf(out, "%" PRId64 " requests in flight", row->concurrency);
     } else if (row->max_rate <= 0) { /* at the rate that the search ends with, each runs alone */
-        roof_text_put(out, ": requests that run alone");
+        roof_text_put(out, "requests that run alone");
     } else if (row->open) { /* at the rate that the search ends with, all have arrived */
-        roof_text_put(out, ": all requests");
+        roof_text_put(out, "all requests");
         if (row->trace != NULL) {
             roof_text_put(out, " of ");
             roof_text_plain(out, row->trace);
         }
         roof_text_put(out, " at once");
     } else {
-        roof_text_printf(out, ": %s requests/s, ", roof_format_short(rate, row->result.rate));
+        roof_text_printf(out, "%s requests/s, ", roof_format_short(rate, row->result.rate));
         roof_text_plain(out, row->trace != NULL ? row->trace : row->arrivals);
     }
     if (row->trace == NULL) {
@@ -148,6 +146,15 @@ static void put_heading(struct roof_text *out, const struct roof_simulation_row 
         roof_text_plain(out, row->engine);
     }
     put_formats(out, d);
+}
+
+static void put_heading(struct roof_text *out, const struct roof_simulation_row *row)
+{
+    const size_t title = out->length;
+    roof_text_printf(out, "%s on ", row->deployment->model->id);
+    roof_report_device(out, row->deployment->hardware);
+    roof_text_put(out, ": ");
+    roof_simulation_put_asked(out, row);
     roof_text_fold(out, title, 4);
     roof_text_put(out, row->engine != NULL
                            ? "\n\n"
@@ -260,6 +267,18 @@ static void put_factor(struct roof_text *out, const struct roof_raise *raise)
     }
 }
 
+void roof_simulation_put_greatest(struct roof_text *out, const struct roof_simulation_row *row)
+{
+    char rate[ROOF_QUANTITY_SIZE];
+    roof_text_printf(out, "%s requests/s", roof_format_short(rate, row->max_rate));
+    put_interval(out, row);
+    if (strcmp(row->max_rate_limit, "saturation") == 0) {
+        roof_text_put(out, "; above it, the engine is saturated");
+    } else {
+        roof_text_printf(out, "; above it, %s is too long", row->max_rate_limit);
+    }
+}
+
 /* Writes the greatest rate within the limits, and the limit that a higher one misses. */
 static void put_capacity(struct roof_text *out, const struct roof_simulation_row *row,
                          const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
@@ -275,14 +294,9 @@ static void put_capacity(struct roof_text *out, const struct roof_simulation_row
         put_none(out, &row->result, limit);
         return;
     }
-    put_line(out, "greatest rate", roof_format_short(rate, row->max_rate));
-    roof_text_put(out, " requests/s");
-    put_interval(out, row);
-    if (strcmp(row->max_rate_limit, "saturation") == 0) {
-        roof_text_put(out, "; above it, the engine is saturated\n");
-    } else {
-        roof_text_printf(out, "; above it, %s is too long\n", row->max_rate_limit);
-    }
+    put_line(out, "greatest rate", "");
+    roof_simulation_put_greatest(out, row);
+    roof_text_put(out, "\n");
     if (!isnan(row->max_rate_factor)) {
         put_line(out, "rate of the trace",
                  roof_format_short(rate, row->max_rate / row->max_rate_factor));
@@ -307,11 +321,11 @@ static void put_latencies(struct roof_text *out, const struct roof_simulation *s
         roof_text_printf(out, "  %-20s", latency_names[i]);
         for (size_t k = 0; k < COUNT(value); k++) {
             char time[ROOF_QUANTITY_SIZE];
-            roof_text_printf(out, " %9s", row_time(time, value[k], r));
+            roof_text_printf(out, " %9s", roof_simulation_time(time, value[k], r));
         }
         if (r->p99_ci_s > SHOWN * r->p99_s) {
             char time[ROOF_QUANTITY_SIZE];
-            roof_text_printf(out, " +- %s", row_time(time, r->p99_ci_s, r));
+            roof_text_printf(out, " +- %s", roof_simulation_time(time, r->p99_ci_s, r));
         }
         roof_text_put(out, "\n");
     }
@@ -523,31 +537,41 @@ void roof_report_unsure(struct roof_text *out, const char *before, const char *a
     }
 }
 
+void roof_simulation_put_limit(struct roof_text *out, const struct roof_simulation *s,
+                               enum roof_latency latency, const struct roof_latency_limit *limit)
+{
+    const struct roof_latency_result *const r = &s->latency[latency];
+    char name[ROOF_QUANTITY_SIZE];
+    char time[ROOF_QUANTITY_SIZE];
+    char most[ROOF_QUANTITY_SIZE];
+    roof_text_printf(out, "%s of %s %s, limit %s", roof_report_percentile(name, limit->percent),
+                     latency_names[latency],
+                     isinf(r->limited_s) ? "unbounded"
+                     : r->met            ? short_time(time, r->limited_s)
+                                         : missed_time(time, r->limited_s, limit->time_s),
+                     short_time(most, limit->time_s));
+    if (isinf(r->limited_s)) {
+        roof_text_put(out, " (requests are turned away)");
+    }
+    roof_report_unsure(out, " (", ")", r, limit);
+}
+
+const char *roof_simulation_verdict(const struct roof_latency_result *result)
+{
+    return isnan(result->limited_s) ? "no value" : result->met ? "met" : "MISSED";
+}
+
 static void put_limits(struct roof_text *out, const struct roof_simulation *s,
                        const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
 {
     bool any = false;
     for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
-        const struct roof_latency_result *const r = &s->latency[i];
-        char name[ROOF_QUANTITY_SIZE];
-        char time[ROOF_QUANTITY_SIZE];
-        char most[ROOF_QUANTITY_SIZE];
         if (isnan(limit[i].time_s)) {
             continue;
         }
-        roof_text_printf(out, "%s  %-20s %s of %s %s, limit %s", any ? "" : "\n",
-                         isnan(r->limited_s) ? "no value"
-                         : r->met            ? "met"
-                                             : "MISSED",
-                         roof_report_percentile(name, limit[i].percent), latency_names[i],
-                         isinf(r->limited_s) ? "unbounded"
-                         : r->met            ? short_time(time, r->limited_s)
-                                             : missed_time(time, r->limited_s, limit[i].time_s),
-                         short_time(most, limit[i].time_s));
-        if (isinf(r->limited_s)) {
-            roof_text_put(out, " (requests are turned away)");
-        }
-        roof_report_unsure(out, " (", ")", r, &limit[i]);
+        roof_text_put(out, any ? "" : "\n");
+        put_line(out, roof_simulation_verdict(&s->latency[i]), "");
+        roof_simulation_put_limit(out, s, (enum roof_latency)i, &limit[i]);
         roof_text_put(out, "\n");
         any = true;
     }
