@@ -14,6 +14,10 @@ void roof_simulation_put_greatest(struct roof_text *out, const struct roof_simul
 /* Formats a time of a row of latencies, all in the same unit. */
 const char *roof_simulation_time(char out[ROOF_QUANTITY_SIZE], double time_s,
                                  const struct roof_latency_result *row);
+/* Formats a time in a unit that suits it. */
+const char *roof_simulation_short(char out[ROOF_QUANTITY_SIZE], double time_s);
+/* Formats a latency that misses its limit with as many digits as show that. */
+const char *roof_simulation_missed(char out[ROOF_QUANTITY_SIZE], double time_s, double limit_s);
 /* Returns whether a limit is met: "met". */
 const char *roof_simulation_verdict(const struct roof_latency_result *result);
 /* Writes the simulated value of a limited latency, and its limit. */

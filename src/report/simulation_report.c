@@ -35,7 +35,7 @@ const char *roof_report_latency(enum roof_latency latency)
 
 /* --- for people ---------------------------------------------------------------------------- */
 
-static const char *short_time(char out[ROOF_QUANTITY_SIZE], double time_s)
+const char *roof_simulation_short(char out[ROOF_QUANTITY_SIZE], double time_s)
 {
     return roof_format_quantity(out, time_s, ROOF_UNIT_MILLISECONDS);
 }
@@ -43,23 +43,8 @@ static const char *short_time(char out[ROOF_QUANTITY_SIZE], double time_s)
 const char *roof_simulation_time(char out[ROOF_QUANTITY_SIZE], double time_s,
                                  const struct roof_latency_result *row)
 {
-    return row->mean_s >= LONG_S ? short_time(out, time_s)
+    return row->mean_s >= LONG_S ? roof_simulation_short(out, time_s)
                                  : roof_format_in(out, time_s, ROOF_UNIT_MILLISECONDS);
-}
-
-/* Formats a latency that misses its limit with as many digits as show that. */
-static const char *missed_time(char out[ROOF_QUANTITY_SIZE], double time_s, double limit_s)
-{
-    char limit[ROOF_QUANTITY_SIZE];
-    (void)short_time(out, time_s);
-    (void)short_time(limit, limit_s);
-    for (int digits = 5; digits < 17 && strcmp(out, limit) == 0; digits++) {
-        (void)snprintf(out, ROOF_QUANTITY_SIZE, "%.*g ms", digits,
-                       roof_to_unit(time_s, ROOF_UNIT_MILLISECONDS));
-        (void)snprintf(limit, ROOF_QUANTITY_SIZE, "%.*g ms", digits,
-                       roof_to_unit(limit_s, ROOF_UNIT_MILLISECONDS));
-    }
-    return out;
 }
 
 /* Writes "tp 4, 2 copies", and the number of devices. */
@@ -226,8 +211,8 @@ static void put_none(struct roof_text *out, const struct roof_simulation *s,
         if (!r->met && isfinite(r->limited_s)) {
             roof_text_printf(out, "%sthe %s of %s is %s (limit %s)", separator,
                              roof_report_percentile(name, limit[i].percent), latency_names[i],
-                             missed_time(time, r->limited_s, limit[i].time_s),
-                             short_time(most, limit[i].time_s));
+                             roof_simulation_missed(time, r->limited_s, limit[i].time_s),
+                             roof_simulation_short(most, limit[i].time_s));
             separator = ", ";
         }
     }
@@ -433,7 +418,7 @@ static void put_load(struct roof_text *out, const struct roof_simulation_row *ro
         roof_text_put(out, " busy\n");
         put_line(out, "link", roof_format_quantity(a, s->link_busy, ROOF_UNIT_FRACTION));
         roof_text_printf(out, " busy; a KV cache needs %s, with its wait\n",
-                         short_time(b, s->transfer_s));
+                         roof_simulation_short(b, s->transfer_s));
     }
     put_line(out, isnan(s->prefill_busy) ? "engine" : "decode",
              roof_format_quantity(a, s->busy, ROOF_UNIT_FRACTION));
@@ -510,55 +495,6 @@ static void put_extent(struct roof_text *out, const struct roof_simulation_row *
         roof_text_printf(out, "  %-20s %" PRIu64 " request%s larger than the whole KV cache\n",
                          "turned away", s->rejected, s->rejected == 1 ? "" : "s");
     }
-}
-
-const char *roof_report_percentile(char out[ROOF_QUANTITY_SIZE], double percent)
-{
-    char number[ROOF_QUANTITY_SIZE];
-    (void)snprintf(out, ROOF_QUANTITY_SIZE, "%s%s", percent > 0 ? "p" : "mean",
-                   percent > 0 ? roof_format_short(number, percent) : "");
-    return out;
-}
-
-bool roof_report_is_unsure(const struct roof_latency_result *result,
-                           const struct roof_latency_limit *limit)
-{
-    return fabs(result->limited_s - limit->time_s) < result->limited_ci_s;
-}
-
-void roof_report_unsure(struct roof_text *out, const char *before, const char *after,
-                        const struct roof_latency_result *result,
-                        const struct roof_latency_limit *limit)
-{
-    char interval[ROOF_QUANTITY_SIZE];
-    if (roof_report_is_unsure(result, limit)) {
-        roof_text_printf(out, "%s+- %s: uncertain%s", before,
-                         short_time(interval, result->limited_ci_s), after);
-    }
-}
-
-void roof_simulation_put_limit(struct roof_text *out, const struct roof_simulation *s,
-                               enum roof_latency latency, const struct roof_latency_limit *limit)
-{
-    const struct roof_latency_result *const r = &s->latency[latency];
-    char name[ROOF_QUANTITY_SIZE];
-    char time[ROOF_QUANTITY_SIZE];
-    char most[ROOF_QUANTITY_SIZE];
-    roof_text_printf(out, "%s of %s %s, limit %s", roof_report_percentile(name, limit->percent),
-                     latency_names[latency],
-                     isinf(r->limited_s) ? "unbounded"
-                     : r->met            ? short_time(time, r->limited_s)
-                                         : missed_time(time, r->limited_s, limit->time_s),
-                     short_time(most, limit->time_s));
-    if (isinf(r->limited_s)) {
-        roof_text_put(out, " (requests are turned away)");
-    }
-    roof_report_unsure(out, " (", ")", r, limit);
-}
-
-const char *roof_simulation_verdict(const struct roof_latency_result *result)
-{
-    return isnan(result->limited_s) ? "no value" : result->met ? "met" : "MISSED";
 }
 
 static void put_limits(struct roof_text *out, const struct roof_simulation *s,
@@ -641,7 +577,7 @@ static void put_fit(struct roof_text *out, const struct roof_simulation_row *row
         put_line(out, "fitted", "--step-scale");
         roof_text_printf(out, " %s, --request-overhead %s, on the first %" PRIu64 " request%s\n",
                          roof_format_short(a, row->step_scale),
-                         short_time(b, row->request_overhead_s), row->fit_used,
+                         roof_simulation_short(b, row->request_overhead_s), row->fit_used,
                          row->fit_used == 1 ? "" : "s");
         put_fitted_for(out, row);
         const char *const bound = roof_fit_bound(row->step_scale, row->request_overhead_s);
@@ -659,9 +595,10 @@ static void put_fit(struct roof_text *out, const struct roof_simulation_row *row
         char simulated[ROOF_QUANTITY_SIZE];
         if (!isnan(fit->error[i])) {
             put_line(out, "", latency_names[i]);
-            roof_text_printf(
-                out, " %s, simulated %s: error %+.1f%%\n", short_time(measured, fit->measured_s[i]),
-                short_time(simulated, fit->simulated_s[i]), shown_percent(fit->error[i]));
+            roof_text_printf(out, " %s, simulated %s: error %+.1f%%\n",
+                             roof_simulation_short(measured, fit->measured_s[i]),
+                             roof_simulation_short(simulated, fit->simulated_s[i]),
+                             shown_percent(fit->error[i]));
         }
     }
     if (row->fitted) {
