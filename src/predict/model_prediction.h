@@ -25,7 +25,7 @@ enum roof_fit { ROOF_FIT_UNKNOWN, ROOF_FIT_NO, ROOF_FIT_YES };
 /** From this share on, reports tell that a part of an expected time comes from other kernels. */
 #define ROOF_NEAR_SHOWN 0.01
 
-/** What takes most of a time: of its bound, and of its expected time. */
+/** The causes that take most of a time: of its bound, and of its expected time. */
 struct roof_bounded_by {
     enum roof_bottleneck bound;
     enum roof_bottleneck expected;
@@ -93,7 +93,7 @@ struct roof_model_prediction {
     double expected_e2e_s;
     double expected_tokens_per_s;
     double expected_tokens_per_s_per_user;
-    /** Of a request: what takes most of its first token, of a further token, and of a decode step.
+    /** The causes for a request: of its first token, of a further token, and of a decode step.
      */
     struct roof_bounded_by ttft_by;
     struct roof_bounded_by tpot_by;
