@@ -689,6 +689,8 @@ set label "h200-sxm" at screen 0.11,0.91935 left front textcolor rgb '#202020' f
 set arrow from screen 0.18788,0.91935 to screen 0.20988,0.91935 nohead front linewidth 1.8 linecolor rgb '#D55E00'
 set label '' at screen 0.19888,0.91935 point pointtype 5 pointsize 0.9 linecolor rgb '#D55E00' front
 set label "h100-sxm" at screen 0.21588,0.91935 left front textcolor rgb '#202020' font ',12'
+set label '' at screen 0.30476,0.91935 point pointtype 7 pointsize 0.4 linecolor rgb '#90606060' front
+set label "off the curve: a point on it is at least as good on both axes" at screen 0.32176,0.91935 left front textcolor rgb '#202020' font ',12'
 set label "3x1+2x4: 3 copies of 1 device prefill, 2 copies of 4 decode" at screen 0.082,0.01613 left front textcolor rgb '#606060' font ',11'
 plot \
   $behind_1 using 1:2 with points pointtype 7 pointsize 0.4 linecolor rgb '#900072B2', \

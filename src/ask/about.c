@@ -92,15 +92,55 @@ static void put_both(struct roof_text *out, const struct roof_about_scenario *a,
     }
 }
 
+/* Tells whether a scenario has an input with the text of a part of another one. */
+static bool has_part(const struct roof_about_scenario *s, const struct roof_about_scenario *other,
+                     const struct roof_scenario_part *part)
+{
+    const size_t length = part->end - part->begin;
+    for (size_t i = 0; i < s->parts; i++) {
+        if (s->part[i].input == part->input && s->part[i].end - s->part[i].begin == length &&
+            memcmp(s->text.data + s->part[i].begin, other->text.data + part->begin, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Leaves those parts of what all scenarios have in common that the next one has, too. */
+static void keep_common(struct roof_about_scenario *common, const struct roof_about_scenario *next,
+                        bool first)
+{
+    const struct roof_about_scenario *const from = first ? next : common;
+    struct roof_about_scenario kept = {.parts = 0};
+    for (size_t i = 0; i < from->parts && !from->text.failed && !next->text.failed; i++) {
+        struct roof_scenario_part part = from->part[i];
+        if (has_part(next, from, &part)) {
+            const size_t begin =
+                kept.text.length + (kept.parts == 0 ? 0 : strlen(ROOF_SCENARIO_SEPARATOR));
+            roof_text_put(&kept.text, kept.parts == 0 ? "" : ROOF_SCENARIO_SEPARATOR);
+            roof_text_add(&kept.text, from->text.data + part.begin, part.end - part.begin);
+            part.value = begin + part.value - part.begin;
+            part.begin = begin;
+            part.end = kept.text.length;
+            kept.part[kept.parts++] = part;
+        }
+    }
+    roof_text_free(&common->text);
+    *common = kept;
+}
+
 /* Notes a scenario, unless it is known. */
 static void add_scenario(struct roof_about *about, const struct roof_model_prediction *model,
                          const struct roof_sweep *sweep)
 {
-    struct roof_about_scenario *const next = &about->scenario[about->scenarios];
-    bool known = false;
+    const bool full = about->scenarios > ROOF_ABOUT_MOST;
+    struct roof_about_scenario *const next =
+        &about->scenario[full ? ROOF_ABOUT_MOST : about->scenarios];
+    bool known = full;
     put_scenario(next, model, sweep);
-    about->formats.failed |= next->text.failed;
-    for (size_t i = 0; i < about->scenarios && !about->formats.failed; i++) {
+    keep_common(&about->common, next, about->scenarios == 0);
+    about->formats.failed |= next->text.failed | about->common.text.failed;
+    for (size_t i = 0; i < about->scenarios && !known && !about->formats.failed; i++) {
         known = known || strcmp(about->scenario[i].text.data, next->text.data) == 0;
     }
     about->scenarios += known ? 0 : 1;
@@ -110,9 +150,7 @@ void roof_about_add(struct roof_about *about, const struct roof_model_prediction
                     const struct roof_sweep *sweep)
 {
     struct roof_text text = ROOF_TEXT_INIT;
-    if (about->scenarios <= ROOF_ABOUT_MOST) {
-        add_scenario(about, model, sweep);
-    }
+    add_scenario(about, model, sweep);
     roof_model_report_formats(&text, model);
     if (about->formats.length == 0) {
         roof_text_put(&about->formats, text.data == NULL ? "" : text.data);
@@ -147,6 +185,8 @@ void roof_about_put(struct roof_text *out, const struct roof_about *about)
     } else if (about->scenarios == 2) {
         put_both(out, &about->scenario[0], &about->scenario[1]);
         separator = NOTE_SEPARATOR;
+    } else if (about->common.parts > 0) {
+        put_part(out, &separator, about->common.text.data);
     }
     if (!about->mixed && about->formats.length > 0) {
         put_part(out, &separator, about->formats.data);
@@ -166,11 +206,11 @@ bool roof_about_tells(const struct roof_about *about, const struct roof_input *i
 {
     static const size_t formats[] = {ROOF_INPUT_PRECISION_BOTH, ROOF_INPUT_WEIGHTS,
                                      ROOF_INPUT_ACTIVATIONS, ROOF_INPUT_OUT, ROOF_INPUT_KV};
-    const struct roof_about_scenario *const first = &about->scenario[0];
-    const bool scenario = about->scenarios >= 1 && about->scenarios <= ROOF_ABOUT_MOST;
+    const struct roof_about_scenario *const told =
+        about->scenarios <= ROOF_ABOUT_MOST ? &about->scenario[0] : &about->common;
     bool tells = false;
-    for (size_t i = 0; i < first->parts && scenario; i++) {
-        tells = tells || input == roof_input(first->part[i].input);
+    for (size_t i = 0; i < told->parts && about->scenarios > 0; i++) {
+        tells = tells || input == roof_input(told->part[i].input);
     }
     for (size_t i = 0; i < COUNT(formats) && !about->mixed; i++) {
         tells = tells || input == roof_input(formats[i]);
@@ -183,5 +223,6 @@ void roof_about_free(struct roof_about *about)
     for (size_t i = 0; i < COUNT(about->scenario); i++) {
         roof_text_free(&about->scenario[i].text);
     }
+    roof_text_free(&about->common.text);
     roof_text_free(&about->formats);
 }

@@ -20,6 +20,7 @@ struct roof_about_scenario {
 struct roof_about {
     struct roof_about_scenario scenario[ROOF_ABOUT_MOST + 1]; /* and the next one */
     size_t scenarios; /* number of different ones, at most one more than a note names */
+    struct roof_about_scenario common; /* what all have in common, however many they are */
     struct roof_text formats;
     bool mixed;       /* the models have several formats */
     bool unquantized; /* a quantised checkpoint is drawn in other formats, but can be read */
@@ -30,7 +31,8 @@ struct roof_about {
  * are left out. */
 void roof_about_add(struct roof_about *about, const struct roof_model_prediction *model,
                     const struct roof_sweep *sweep);
-/* Writes the note: "decode, batch 1 and 8, context 4096; weights fp16, ...". */
+/* Writes the note: "decode, batch 1 and 8, context 4096; weights fp16, ...". Of more scenarios than
+ * it names, it has what they have in common. */
 void roof_about_put(struct roof_text *out, const struct roof_about *about);
 /* Tells whether the note has the value of an input. */
 bool roof_about_tells(const struct roof_about *about, const struct roof_input *input);

@@ -135,6 +135,40 @@ static void put_name(struct charting *c, const struct roof_model_prediction *mod
     roof_text_put(&c->name, what);
 }
 
+/* Adds what to give fewer of to the message that there are too many curves. */
+static enum roof_status too_many(const struct charting *c, struct roof_error *error)
+{
+    const struct roof_sweep *const sweep = &c->grid.sweep;
+    struct roof_text fewer = ROOF_TEXT_INIT;
+    roof_text_put(&fewer, c->grid.models > 1 ? ", models" : "");
+    roof_text_put(&fewer, c->grid.devices > 1 ? ", " ROOF_KEY("hardware") : "");
+    for (size_t i = 0; i < sweep->axis_count; i++) {
+        const struct roof_axis *const axis = &sweep->axis[i];
+        char name[ROOF_INPUT_NAME_SIZE];
+        if (axis->values.count > 1 && axis != c->along) {
+            roof_text_printf(&fewer, ", %s", roof_input_marked(name, axis->input));
+        }
+    }
+    const enum roof_status status =
+        fewer.failed ? roof_no_memory(error)
+        : fewer.length == 0
+            ? ROOF_USAGE
+            : roof_error_set(error, ROOF_USAGE,
+                             "a chart has at most %d curves, lower bounds included: give fewer "
+                             "values of %s",
+                             ROOF_CURVES_MAX, fewer.data + strlen(", "));
+    roof_text_free(&fewer);
+    return status;
+}
+
+/* Finds the curve with the name of the point, or adds it. */
+static enum roof_status find_curve(size_t *out, struct charting *c, bool bound,
+                                   struct roof_error *error)
+{
+    const enum roof_status status = roof_curves_find(out, &c->curves, c->name.data, bound, error);
+    return status == ROOF_USAGE ? too_many(c, error) : status;
+}
+
 /* Adds a time and its lower bound; where none is expected the bound is all there is. */
 static enum roof_status add_time(struct charting *c, const struct roof_model_prediction *model,
                                  double x, const char *what, double expected_s, double bound_s,
@@ -150,13 +184,13 @@ static enum roof_status add_time(struct charting *c, const struct roof_model_pre
     if (c->name.failed) {
         return roof_no_memory(error);
     }
-    TRY(roof_curves_find(&curve, &c->curves, c->name.data, false, error));
+    TRY(find_curve(&curve, c, false, error));
     TRY(roof_curves_add(&c->curves, curve, x, milliseconds(known ? expected_s : bound_s), "",
                         error));
     if (!known) {
         return ROOF_OK;
     }
-    TRY(roof_curves_find(&curve, &c->curves, c->name.data, true, error));
+    TRY(find_curve(&curve, c, true, error));
     return roof_curves_add(&c->curves, curve, x, milliseconds(bound_s), "", error);
 }
 
@@ -190,7 +224,7 @@ static enum roof_status add_rates(struct charting *c, const struct roof_model_pr
     }
     (void)snprintf(label, sizeof label, "%s %" PRId64, c->along->input->option,
                    roof_input_get(&model->scenario, c->along->input));
-    TRY(roof_curves_find(&curve, &c->curves, c->name.data, false, error));
+    TRY(find_curve(&curve, c, false, error));
     return roof_curves_add(&c->curves, curve, user, all / model->devices, label, error);
 }
 

@@ -202,6 +202,12 @@ static enum roof_status read_constraints(struct roof_plan_inputs *out, const str
     return ROOF_OK;
 }
 
+/* Tells whether the answer is a report in Markdown. */
+static bool is_markdown_report(const struct roof_form *form)
+{
+    return form->format == ROOF_MARKDOWN && form->columns == NULL;
+}
+
 /* Reads the scenario that all plans share. The batches and the numbers of devices are lists outside
  * it. */
 static enum roof_status read_scenario(struct plans_input *in, const struct roof_asking *a,
@@ -229,7 +235,7 @@ static enum roof_status read_scenario(struct plans_input *in, const struct roof_
     inputs->layout = single.value[ROOF_INPUT_LAYOUT];
     inputs->stack_given = roof_asking_has(a, ROOF_INPUT_STACK);
     inputs->native_only = roof_asking_has(a, ROOF_INPUT_NATIVE_ONLY);
-    inputs->explain = a->form.document;
+    inputs->explain = a->form.document || is_markdown_report(&a->form);
     return in->rated ? roof_read_rates(&in->rates, inputs, a, error) : roof_refuse_load(a, error);
 }
 
@@ -252,10 +258,10 @@ static enum roof_status read_sides(struct plans_input *in, const char **devices,
         TRY(roof_pair_check_devices(in->side, *devices, text, error));
     }
     *devices = formats ? *devices : text;
-    return in->inputs.explain ? ROOF_OK
-                              : roof_error_set(error, ROOF_USAGE,
-                                               ROOF_KEY("explain") " of plans needs " ROOF_KEY(
-                                                   "format") " text or json");
+    return a->form.document ? ROOF_OK
+                            : roof_error_set(error, ROOF_USAGE,
+                                             ROOF_KEY("explain") " of plans needs " ROOF_KEY(
+                                                 "format") " text or json");
 }
 
 /* Borrows the model as in its file, and the draft model. The layout belongs to the plans. */
@@ -309,9 +315,7 @@ static enum roof_status read_input(struct plans_input *in, struct roof_asking *a
     }
     in->model_name = q->model_name;
     in->top =
-        a->form.format == ROOF_TEXT || (a->form.format == ROOF_MARKDOWN && a->form.columns == NULL)
-            ? ROOF_TOP_DEFAULT
-            : INT64_MAX;
+        a->form.format == ROOF_TEXT || is_markdown_report(&a->form) ? ROOF_TOP_DEFAULT : INT64_MAX;
     return roof_read_integer(&in->top, q, ROOF_INPUT_TOP, error);
 }
 
@@ -341,7 +345,7 @@ static void write_plans(struct roof_text *out, struct roof_table *table,
         roof_plan_report_why_text(out, speedup, &answer->plans.plan[0], problem, (size_t)in->top);
     } else if (form->report) {
         roof_plan_report_text(out, answer, (size_t)in->top, &in->kept);
-    } else if (form->format == ROOF_MARKDOWN && form->columns == NULL) {
+    } else if (is_markdown_report(form)) {
         roof_plan_report_markdown(out, answer, (size_t)in->top, &in->kept);
     } else if (form->format == ROOF_JSON && sides) {
         roof_plan_report_why_json(out, speedup, &answer->plans.plan[0], problem);

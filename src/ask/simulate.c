@@ -7,7 +7,6 @@
 #include "ask/draw.h"
 #include "ask/simulate_read.h"
 #include "base/base.h"
-#include "report/markdown.h"
 #include "report/simulation_report.h"
 #include "simulate/capacity.h"
 
@@ -52,21 +51,19 @@ static enum roof_status check_output(struct roof_table *table, const struct simu
                                            ROOF_OPERATOR_GEMM, a->form.columns, error);
 }
 
-/* Writes the row with the columns that fit on a page, and the folded report. */
+/* Writes a report, or the row with the chosen columns. */
 static void write_markdown(struct roof_text *text, struct roof_table *table,
                            const struct simulate_input *in, const struct roof_question *question)
 {
     struct roof_kept_columns kept;
-    struct roof_text report = ROOF_TEXT_INIT;
     roof_read_kept_columns(&kept, question);
-    roof_table_narrow(table, &kept, NULL);
+    if (!kept.all) {
+        roof_simulation_report_markdown(text, &in->row, in->inputs.limit);
+        return;
+    }
     roof_table_begin(table, text);
     roof_table_simulation(table, text, &in->row);
     roof_table_end(table, text);
-    if (!kept.all) {
-        roof_simulation_report_text(&report, &in->row, in->inputs.limit);
-        roof_markdown_put_report(text, "The whole report", &report);
-    }
 }
 
 static enum roof_status write_result(struct roof_text *text, struct roof_table *table,

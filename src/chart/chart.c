@@ -423,8 +423,8 @@ static void note_unfit(struct roof_chart *chart, const struct roof_model_predict
                          ROOF_UNIT_CAPACITY);
     roof_format_quantity(capacity, r->memory_capacity_bytes, ROOF_UNIT_CAPACITY);
     snprintf(chart->unfit, sizeof chart->unfit,
-             "%s does not fit: it needs %s, and %s has %s for it, of %s", group, needed,
-             r->total.hardware->id, usable, capacity);
+             "%s does not fit: it needs %s%s, and %s has %s for it, of %s", group, needed,
+             r->devices > 1 ? " per device" : "", r->total.hardware->id, usable, capacity);
 }
 
 enum roof_status roof_chart_add_model(struct roof_chart *chart,

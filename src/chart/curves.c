@@ -46,7 +46,9 @@ enum roof_status roof_curves_find(size_t *out, struct roof_curves *curves, const
         }
     }
     if (curves->curves == ROOF_CURVES_MAX) {
-        return roof_error_set(error, ROOF_USAGE, "a chart has at most %d curves", ROOF_CURVES_MAX);
+        return roof_error_set(error, ROOF_USAGE,
+                              "a chart has at most %d curves, lower bounds included",
+                              ROOF_CURVES_MAX);
     }
     struct roof_curve *const curve = &curves->curve[curves->curves++];
     memcpy(curve->name, cut, sizeof cut);
@@ -241,6 +243,15 @@ enum roof_status roof_curves_finish(struct roof_curves *curves, struct roof_erro
     scale(&curves->x, x_low, x_high);
     scale(&curves->y, y_low, y_high);
     return ROOF_OK;
+}
+
+bool roof_curves_behind(const struct roof_curves *curves)
+{
+    bool any = false;
+    for (size_t i = 0; i < curves->points; i++) {
+        any = any || curves->point[i].behind;
+    }
+    return any;
 }
 
 /* --- words --------------------------------------------------------------------------------- */

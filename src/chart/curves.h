@@ -95,6 +95,11 @@ void roof_curves_add_limit(struct roof_curves *curves, const char *name, double 
  * axes. ROOF_USAGE without points. */
 enum roof_status roof_curves_finish(struct roof_curves *curves, struct roof_error *error);
 
+/** The meaning of dots off the lines of a Pareto chart. */
+#define ROOF_CURVES_BEHIND "off the curve: a point on it is at least as good on both axes"
+/** Tells whether a finished chart has such dots. */
+bool roof_curves_behind(const struct roof_curves *curves);
+
 /** Returns the position of a value on an axis: 0 at its start, 1 at its end. */
 double roof_curve_place(const struct roof_curve_axis *axis, double value);
 

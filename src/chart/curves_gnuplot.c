@@ -23,6 +23,8 @@
 #define SWATCH 22.0
 #define POINT 4.0      /* the radius of a point */
 #define POINT_SIZE 0.9 /* the point size in gnuplot for that radius */
+#define BEHIND_SIZE 0.4
+#define BEHIND_SHAPE 7
 #define DASHED "linewidth 1.4 dashtype (10,6)"
 #define LABELS_MAX 200
 #define TICK_SLACK 1e-6
@@ -31,9 +33,10 @@
 /* The least fraction of the height for the plot. */
 #define HEIGHT_SHARE 0.3
 
-/* The palette of Okabe and Ito, which is safe for colour blindness; in grey the shapes differ. */
-static const char *const colours[] = {"0072B2", "D55E00", "009E73", "CC79A7",
-                                      "E69F00", "56B4E9", "404040"};
+/* The palette of Okabe and Ito, which is safe for colour blindness, and five darker colours: enough
+ * for all curves of a chart that have a bound. In grey the shapes differ. */
+static const char *const colours[] = {"0072B2", "D55E00", "009E73", "CC79A7", "E69F00", "56B4E9",
+                                      "404040", "882255", "332288", "999933", "8B4513", "44AA99"};
 /* The numbers of filled shapes in gnuplot. */
 static const int shapes[] = {7, 5, 9, 11, 13, 15};
 
@@ -60,7 +63,9 @@ static const char *colour_of(const struct drawing *d, size_t curve)
 
 static int shape_of(const struct drawing *d, size_t curve)
 {
-    return shapes[roof_curve_number(d->curves, curve) % COUNT(shapes)];
+    const size_t number = roof_curve_number(d->curves, curve);
+    /* A colour that is used again has another shape. */
+    return shapes[(number + number / COUNT(colours)) % COUNT(shapes)];
 }
 
 static bool is_bound(const struct drawing *d, size_t curve)
@@ -122,7 +127,8 @@ struct legend {
     bool drawn; /* it is drawn; otherwise only its rows are counted */
 };
 
-/* Writes the name of a curve beside a piece of its line, with its shape (0: none). */
+/* Writes the name of a curve beside a piece of its line (NULL: none), with its shape (0: none).
+ */
 static void put_item(const struct drawing *d, struct legend *legend, const char *name,
                      const char *style, const char *colour, int shape)
 {
@@ -133,12 +139,15 @@ static void put_item(const struct drawing *d, struct legend *legend, const char 
     }
     if (legend->drawn) {
         const double y = d->legend_top + LINE * (double)legend->row;
-        put_line(d, legend->x, legend->x + SWATCH, y, style, colour);
+        if (style != NULL) {
+            put_line(d, legend->x, legend->x + SWATCH, y, style, colour);
+        }
         if (shape > 0) {
             roof_text_put(d->out, "set label '' at ");
             put_place(d, legend->x + SWATCH / 2, y);
             roof_text_printf(d->out, " point pointtype %d pointsize ", shape);
-            roof_script_number(d->out, POINT_SIZE * roof_script_points(d->image, d->scale));
+            roof_script_number(d->out, (style == NULL ? BEHIND_SIZE : POINT_SIZE) *
+                                           roof_script_points(d->image, d->scale));
             roof_text_printf(d->out, " linecolor rgb '#%s' front\n", colour);
         }
         put_label(d, name, legend->x + SWATCH + 6, y, "left", FONT - 1, "202020");
@@ -160,6 +169,9 @@ static size_t put_legend(const struct drawing *d, bool drawn)
     }
     if (bounds) {
         put_item(d, &legend, "lower bound", DASHED, "606060", 0);
+    }
+    if (roof_curves_behind(d->curves)) {
+        put_item(d, &legend, ROOF_CURVES_BEHIND, NULL, "90606060", BEHIND_SHAPE);
     }
     return legend.row + 1;
 }
@@ -360,9 +372,9 @@ static void put_plot(const struct drawing *d)
     for (size_t c = 0; c < d->curves->curves; c++) {
         const char *const colour = colour_of(d, c);
         if (d->curves->front) {
-            roof_text_printf(d->out, "  $behind_%zu using 1:2 with points pointtype 7 pointsize ",
-                             c + 1);
-            roof_script_number(d->out, 0.4 * roof_script_points(d->image, d->scale));
+            roof_text_printf(d->out, "  $behind_%zu using 1:2 with points pointtype %d pointsize ",
+                             c + 1, BEHIND_SHAPE);
+            roof_script_number(d->out, BEHIND_SIZE * roof_script_points(d->image, d->scale));
             roof_text_printf(d->out, " linecolor rgb '#90%s', \\\n", colour);
         }
         if (is_bound(d, c)) {

@@ -348,6 +348,7 @@ static void put_chart(struct drawing *d)
     roof_text_printf(d->out, "%s\n", curves->x.name);
     if (curves->front) {
         put_fronts(d);
+        roof_text_put(d->out, roof_curves_behind(curves) ? "\n  .  " ROOF_CURVES_BEHIND "\n" : "");
     } else {
         put_legend(d);
         if (!curves->dense) {

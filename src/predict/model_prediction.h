@@ -25,6 +25,12 @@ enum roof_fit { ROOF_FIT_UNKNOWN, ROOF_FIT_NO, ROOF_FIT_YES };
 /** From this share on, reports tell that a part of an expected time comes from other kernels. */
 #define ROOF_NEAR_SHOWN 0.01
 
+/** The causes that take most of a time: of its bound, and of its expected time. */
+struct roof_bounded_by {
+    enum roof_bottleneck bound;
+    enum roof_bottleneck expected;
+};
+
 /**
  * A model on a device. FLOPs and bytes are per device of the pipeline stage that takes longest,
  * memory is per device of the stage that needs the most; times are those of one copy, tokens/s
@@ -87,6 +93,11 @@ struct roof_model_prediction {
     double expected_e2e_s;
     double expected_tokens_per_s;
     double expected_tokens_per_s_per_user;
+    /** The causes for a request: of its first token, of a further token, and of a decode step.
+     */
+    struct roof_bounded_by ttft_by;
+    struct roof_bounded_by tpot_by;
+    struct roof_bounded_by step_by;
     size_t count;
     struct roof_node_prediction node[ROOF_GRAPH_MAX];
 };

@@ -460,6 +460,13 @@ enum roof_status roof_phase_run(struct roof_phase_times *out, const struct roof_
 
 /* --- predictions --------------------------------------------------------------------------- */
 
+static struct roof_bounded_by bounded_by(const struct roof_step_times *t)
+{
+    return (struct roof_bounded_by){.bound = roof_largest_share(&t->value[ROOF_STEP_SHARE]),
+                                    .expected =
+                                        roof_largest_share(&t->value[ROOF_STEP_EXPECTED_SHARE])};
+}
+
 /* Fills in the times of a request, and the band and the bottlenecks of the whole of it. */
 static void put_times(struct roof_model_prediction *out, const struct roof_request_times *t)
 {
@@ -471,7 +478,10 @@ static void put_times(struct roof_model_prediction *out, const struct roof_reque
     out->expected_ttft_s = t->ttft.value[ROOF_STEP_EXPECTED];
     out->step_s = t->step.value[ROOF_STEP_BOUND];
     out->expected_step_s = t->step.value[ROOF_STEP_EXPECTED];
+    out->ttft_by = bounded_by(&t->ttft);
+    out->step_by = bounded_by(&t->step);
     if (later > 0) {
+        out->tpot_by = bounded_by(&t->tpot);
         out->tpot_s = t->tpot.value[ROOF_STEP_BOUND];
         out->expected_tpot_s = t->tpot.value[ROOF_STEP_EXPECTED];
         roof_step_add(&whole, later, &t->tpot);
@@ -484,8 +494,9 @@ static void put_times(struct roof_model_prediction *out, const struct roof_reque
                                                         .low_s = v[ROOF_STEP_LOW],
                                                         .high_s = v[ROOF_STEP_HIGH],
                                                         .near_s = v[ROOF_STEP_NEAR]});
-    total->bottleneck = roof_largest_share(&v[ROOF_STEP_SHARE]);
-    total->expected_bottleneck = roof_largest_share(&v[ROOF_STEP_EXPECTED_SHARE]);
+    const struct roof_bounded_by by = bounded_by(&whole);
+    total->bottleneck = by.bound;
+    total->expected_bottleneck = by.expected;
     total->native = t->native;
     out->fallbacks = t->fallbacks;
     out->prompts_wait = t->waits;

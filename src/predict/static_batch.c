@@ -179,6 +179,12 @@ static void put_bottlenecks(struct roof_model_prediction *out, const struct requ
     }
     total->bottleneck = roof_largest_share(share);
     total->expected_bottleneck = roof_largest_share(expected_share);
+    out->ttft_by =
+        (struct roof_bounded_by){.bound = roof_largest_share(r->prefill.share_s),
+                                 .expected = roof_largest_share(r->prefill.expected.share_s)};
+    out->tpot_by =
+        (struct roof_bounded_by){.bound = roof_largest_share(r->last.share_s),
+                                 .expected = roof_largest_share(r->last.expected.share_s)};
     total->native = r->prefill.native && r->last.native;
     out->fallbacks = r->prefill.fallbacks | r->last.fallbacks;
 }

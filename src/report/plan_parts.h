@@ -60,10 +60,11 @@ void roof_plan_put_devices(struct roof_text *out, const struct roof_plans *plans
 size_t roof_plan_first_on(const struct roof_plans *plans, size_t hardware);
 
 /* Writes the best plans and the Pareto front: those with expected times, then those with bounds.
- * Tables fit the page unless all columns are kept. */
+ * Tables fit the page unless all columns are kept. `above` says that the best plans are listed
+ * already. */
 void roof_plan_put_tables(struct roof_text *out, const struct roof_plans *plans,
                           const struct roof_plan_problem *problem, size_t top,
-                          const struct roof_kept_columns *kept);
+                          const struct roof_kept_columns *kept, bool above);
 /* Writes the best plans as Markdown tables, below a line about each. */
 void roof_plan_put_markdown(struct roof_text *out, const struct roof_plans *plans,
                             const struct roof_plan_problem *problem, size_t top,

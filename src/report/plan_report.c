@@ -179,8 +179,9 @@ static void put_by_batch(struct roof_text *out, const struct roof_plans *plans,
     }
 }
 
-void roof_plan_report_text(struct roof_text *out, const struct roof_plan_answer *answer, size_t top,
-                           const struct roof_kept_columns *kept)
+/* Writes the text report. `above` says that the best plans are listed above it. */
+static void put_text(struct roof_text *out, const struct roof_plan_answer *answer, size_t top,
+                     const struct roof_kept_columns *kept, bool above)
 {
     const struct roof_plans *const plans = &answer->plans;
     const struct roof_plan_problem *const problem = &answer->problem;
@@ -205,7 +206,7 @@ void roof_plan_report_text(struct roof_text *out, const struct roof_plan_answer 
         roof_plan_put_devices(out, plans, problem, kept);
         put_alternatives(out, plans, problem);
         put_by_batch(out, plans, problem);
-        roof_plan_put_tables(out, plans, problem, top, kept);
+        roof_plan_put_tables(out, plans, problem, top, kept, above);
     }
     roof_plan_put_rejected(out, answer);
     roof_plan_put_collectives(out, problem, plans->count > 0 ? &plans->plan[0] : NULL);
@@ -213,6 +214,12 @@ void roof_plan_report_text(struct roof_text *out, const struct roof_plan_answer 
         roof_plan_put_commands(out, &plans->plan[0], problem);
         roof_report_accuracy_classes(out);
     }
+}
+
+void roof_plan_report_text(struct roof_text *out, const struct roof_plan_answer *answer, size_t top,
+                           const struct roof_kept_columns *kept)
+{
+    put_text(out, answer, top, kept, false);
 }
 
 /* --- for programs -------------------------------------------------------------------------- */
@@ -435,7 +442,7 @@ void roof_plan_report_markdown(struct roof_text *out, const struct roof_plan_ans
     out->failed |= best.failed;
     roof_text_free(&best);
     roof_plan_put_markdown(out, &answer->plans, &answer->problem, top, kept);
-    roof_plan_report_text(&report, answer, top, kept);
+    put_text(&report, answer, top, kept, true);
     roof_markdown_put_report(
         out, "The whole report: the best plan, why it is best, and what is left out", &report);
 }

@@ -411,7 +411,7 @@ void roof_plan_put_devices(struct roof_text *out, const struct roof_plans *plans
 
 void roof_plan_put_tables(struct roof_text *out, const struct roof_plans *plans,
                           const struct roof_plan_problem *problem, size_t top,
-                          const struct roof_kept_columns *kept)
+                          const struct roof_kept_columns *kept, bool above)
 {
     for (size_t b = 0; b < COUNT(bases); b++) {
         const size_t count = count_basis(plans, bases[b]);
@@ -427,7 +427,11 @@ void roof_plan_put_tables(struct roof_text *out, const struct roof_plans *plans,
         put_order(out, best, problem);
         roof_text_put(out, has_gaps(best) ? "(" GAPS ")\n" : "");
         put_unexpected(out, bases[b], problem);
-        put_rows(out, best, problem, &common, kept);
+        if (above) {
+            roof_text_put(out, "(the table above has the best)\n");
+        } else {
+            put_rows(out, best, problem, &common, kept);
+        }
         if (same_rows(best, front)) {
             roof_text_put(out, "\nThese are the Pareto front");
         } else {

@@ -14,6 +14,7 @@
 #include "report/note_list.h"
 #include "report/published_report.h"
 #include "report/report.h"
+#include "report/simulation_parts.h"
 
 static const char *const latency_names[ROOF_LATENCY_COUNT] = {
     [ROOF_LATENCY_TTFT] = "time to first token",
@@ -34,31 +35,16 @@ const char *roof_report_latency(enum roof_latency latency)
 
 /* --- for people ---------------------------------------------------------------------------- */
 
-static const char *short_time(char out[ROOF_QUANTITY_SIZE], double time_s)
+const char *roof_simulation_short(char out[ROOF_QUANTITY_SIZE], double time_s)
 {
     return roof_format_quantity(out, time_s, ROOF_UNIT_MILLISECONDS);
 }
 
-static const char *row_time(char out[ROOF_QUANTITY_SIZE], double time_s,
-                            const struct roof_latency_result *row)
+const char *roof_simulation_time(char out[ROOF_QUANTITY_SIZE], double time_s,
+                                 const struct roof_latency_result *row)
 {
-    return row->mean_s >= LONG_S ? short_time(out, time_s)
+    return row->mean_s >= LONG_S ? roof_simulation_short(out, time_s)
                                  : roof_format_in(out, time_s, ROOF_UNIT_MILLISECONDS);
-}
-
-/* Formats a latency that misses its limit with as many digits as show that. */
-static const char *missed_time(char out[ROOF_QUANTITY_SIZE], double time_s, double limit_s)
-{
-    char limit[ROOF_QUANTITY_SIZE];
-    (void)short_time(out, time_s);
-    (void)short_time(limit, limit_s);
-    for (int digits = 5; digits < 17 && strcmp(out, limit) == 0; digits++) {
-        (void)snprintf(out, ROOF_QUANTITY_SIZE, "%.*g ms", digits,
-                       roof_to_unit(time_s, ROOF_UNIT_MILLISECONDS));
-        (void)snprintf(limit, ROOF_QUANTITY_SIZE, "%.*g ms", digits,
-                       roof_to_unit(limit_s, ROOF_UNIT_MILLISECONDS));
-    }
-    return out;
 }
 
 /* Writes "tp 4, 2 copies", and the number of devices. */
@@ -113,26 +99,23 @@ void roof_simulation_report_about(struct roof_text *out, const struct roof_simul
     put_formats(out, row->deployment);
 }
 
-static void put_heading(struct roof_text *out, const struct roof_simulation_row *row)
+void roof_simulation_put_asked(struct roof_text *out, const struct roof_simulation_row *row)
 {
     const struct roof_deployment *const d = row->deployment;
-    const size_t title = out->length;
     char rate[ROOF_QUANTITY_SIZE];
-    roof_text_printf(out, "%s on ", d->model->id);
-    roof_report_device(out, d->hardware);
     if (row->concurrency > 0) {
-        roof_text_printf(out, ": %" PRId64 " requests in flight", row->concurrency);
+        roof_text_printf(out, "%" PRId64 " requests in flight", row->concurrency);
     } else if (row->max_rate <= 0) { /* at the rate that the search ends with, each runs alone */
-        roof_text_put(out, ": requests that run alone");
+        roof_text_put(out, "requests that run alone");
     } else if (row->open) { /* at the rate that the search ends with, all have arrived */
-        roof_text_put(out, ": all requests");
+        roof_text_put(out, "all requests");
         if (row->trace != NULL) {
             roof_text_put(out, " of ");
             roof_text_plain(out, row->trace);
         }
         roof_text_put(out, " at once");
     } else {
-        roof_text_printf(out, ": %s requests/s, ", roof_format_short(rate, row->result.rate));
+        roof_text_printf(out, "%s requests/s, ", roof_format_short(rate, row->result.rate));
         roof_text_plain(out, row->trace != NULL ? row->trace : row->arrivals);
     }
     if (row->trace == NULL) {
@@ -148,6 +131,15 @@ static void put_heading(struct roof_text *out, const struct roof_simulation_row 
         roof_text_plain(out, row->engine);
     }
     put_formats(out, d);
+}
+
+static void put_heading(struct roof_text *out, const struct roof_simulation_row *row)
+{
+    const size_t title = out->length;
+    roof_text_printf(out, "%s on ", row->deployment->model->id);
+    roof_report_device(out, row->deployment->hardware);
+    roof_text_put(out, ": ");
+    roof_simulation_put_asked(out, row);
     roof_text_fold(out, title, 4);
     roof_text_put(out, row->engine != NULL
                            ? "\n\n"
@@ -219,8 +211,8 @@ static void put_none(struct roof_text *out, const struct roof_simulation *s,
         if (!r->met && isfinite(r->limited_s)) {
             roof_text_printf(out, "%sthe %s of %s is %s (limit %s)", separator,
                              roof_report_percentile(name, limit[i].percent), latency_names[i],
-                             missed_time(time, r->limited_s, limit[i].time_s),
-                             short_time(most, limit[i].time_s));
+                             roof_simulation_missed(time, r->limited_s, limit[i].time_s),
+                             roof_simulation_short(most, limit[i].time_s));
             separator = ", ";
         }
     }
@@ -260,6 +252,18 @@ static void put_factor(struct roof_text *out, const struct roof_raise *raise)
     }
 }
 
+void roof_simulation_put_greatest(struct roof_text *out, const struct roof_simulation_row *row)
+{
+    char rate[ROOF_QUANTITY_SIZE];
+    roof_text_printf(out, "%s requests/s", roof_format_short(rate, row->max_rate));
+    put_interval(out, row);
+    if (strcmp(row->max_rate_limit, "saturation") == 0) {
+        roof_text_put(out, "; above it, the engine is saturated");
+    } else {
+        roof_text_printf(out, "; above it, %s is too long", row->max_rate_limit);
+    }
+}
+
 /* Writes the greatest rate within the limits, and the limit that a higher one misses. */
 static void put_capacity(struct roof_text *out, const struct roof_simulation_row *row,
                          const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
@@ -275,14 +279,9 @@ static void put_capacity(struct roof_text *out, const struct roof_simulation_row
         put_none(out, &row->result, limit);
         return;
     }
-    put_line(out, "greatest rate", roof_format_short(rate, row->max_rate));
-    roof_text_put(out, " requests/s");
-    put_interval(out, row);
-    if (strcmp(row->max_rate_limit, "saturation") == 0) {
-        roof_text_put(out, "; above it, the engine is saturated\n");
-    } else {
-        roof_text_printf(out, "; above it, %s is too long\n", row->max_rate_limit);
-    }
+    put_line(out, "greatest rate", "");
+    roof_simulation_put_greatest(out, row);
+    roof_text_put(out, "\n");
     if (!isnan(row->max_rate_factor)) {
         put_line(out, "rate of the trace",
                  roof_format_short(rate, row->max_rate / row->max_rate_factor));
@@ -307,11 +306,11 @@ static void put_latencies(struct roof_text *out, const struct roof_simulation *s
         roof_text_printf(out, "  %-20s", latency_names[i]);
         for (size_t k = 0; k < COUNT(value); k++) {
             char time[ROOF_QUANTITY_SIZE];
-            roof_text_printf(out, " %9s", row_time(time, value[k], r));
+            roof_text_printf(out, " %9s", roof_simulation_time(time, value[k], r));
         }
         if (r->p99_ci_s > SHOWN * r->p99_s) {
             char time[ROOF_QUANTITY_SIZE];
-            roof_text_printf(out, " +- %s", row_time(time, r->p99_ci_s, r));
+            roof_text_printf(out, " +- %s", roof_simulation_time(time, r->p99_ci_s, r));
         }
         roof_text_put(out, "\n");
     }
@@ -421,7 +420,7 @@ static void put_load(struct roof_text *out, const struct roof_simulation_row *ro
         roof_text_put(out, " busy\n");
         put_line(out, "link", roof_format_quantity(a, s->link_busy, ROOF_UNIT_FRACTION));
         roof_text_printf(out, " busy; a KV cache needs %s, with its wait\n",
-                         short_time(b, s->transfer_s));
+                         roof_simulation_short(b, s->transfer_s));
     }
     put_line(out, isnan(s->prefill_busy) ? "engine" : "decode",
              roof_format_quantity(a, s->busy, ROOF_UNIT_FRACTION));
@@ -500,56 +499,17 @@ static void put_extent(struct roof_text *out, const struct roof_simulation_row *
     }
 }
 
-const char *roof_report_percentile(char out[ROOF_QUANTITY_SIZE], double percent)
-{
-    char number[ROOF_QUANTITY_SIZE];
-    (void)snprintf(out, ROOF_QUANTITY_SIZE, "%s%s", percent > 0 ? "p" : "mean",
-                   percent > 0 ? roof_format_short(number, percent) : "");
-    return out;
-}
-
-bool roof_report_is_unsure(const struct roof_latency_result *result,
-                           const struct roof_latency_limit *limit)
-{
-    return fabs(result->limited_s - limit->time_s) < result->limited_ci_s;
-}
-
-void roof_report_unsure(struct roof_text *out, const char *before, const char *after,
-                        const struct roof_latency_result *result,
-                        const struct roof_latency_limit *limit)
-{
-    char interval[ROOF_QUANTITY_SIZE];
-    if (roof_report_is_unsure(result, limit)) {
-        roof_text_printf(out, "%s+- %s: uncertain%s", before,
-                         short_time(interval, result->limited_ci_s), after);
-    }
-}
-
 static void put_limits(struct roof_text *out, const struct roof_simulation *s,
                        const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
 {
     bool any = false;
     for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
-        const struct roof_latency_result *const r = &s->latency[i];
-        char name[ROOF_QUANTITY_SIZE];
-        char time[ROOF_QUANTITY_SIZE];
-        char most[ROOF_QUANTITY_SIZE];
         if (isnan(limit[i].time_s)) {
             continue;
         }
-        roof_text_printf(out, "%s  %-20s %s of %s %s, limit %s", any ? "" : "\n",
-                         isnan(r->limited_s) ? "no value"
-                         : r->met            ? "met"
-                                             : "MISSED",
-                         roof_report_percentile(name, limit[i].percent), latency_names[i],
-                         isinf(r->limited_s) ? "unbounded"
-                         : r->met            ? short_time(time, r->limited_s)
-                                             : missed_time(time, r->limited_s, limit[i].time_s),
-                         short_time(most, limit[i].time_s));
-        if (isinf(r->limited_s)) {
-            roof_text_put(out, " (requests are turned away)");
-        }
-        roof_report_unsure(out, " (", ")", r, &limit[i]);
+        roof_text_put(out, any ? "" : "\n");
+        put_line(out, roof_simulation_verdict(&s->latency[i]), "");
+        roof_simulation_put_limit(out, s, (enum roof_latency)i, &limit[i]);
         roof_text_put(out, "\n");
         any = true;
     }
@@ -619,7 +579,7 @@ static void put_fit(struct roof_text *out, const struct roof_simulation_row *row
         put_line(out, "fitted", "--step-scale");
         roof_text_printf(out, " %s, --request-overhead %s, on the first %" PRIu64 " request%s\n",
                          roof_format_short(a, row->step_scale),
-                         short_time(b, row->request_overhead_s), row->fit_used,
+                         roof_simulation_short(b, row->request_overhead_s), row->fit_used,
                          row->fit_used == 1 ? "" : "s");
         put_fitted_for(out, row);
         const char *const bound = roof_fit_bound(row->step_scale, row->request_overhead_s);
@@ -637,9 +597,10 @@ static void put_fit(struct roof_text *out, const struct roof_simulation_row *row
         char simulated[ROOF_QUANTITY_SIZE];
         if (!isnan(fit->error[i])) {
             put_line(out, "", latency_names[i]);
-            roof_text_printf(
-                out, " %s, simulated %s: error %+.1f%%\n", short_time(measured, fit->measured_s[i]),
-                short_time(simulated, fit->simulated_s[i]), shown_percent(fit->error[i]));
+            roof_text_printf(out, " %s, simulated %s: error %+.1f%%\n",
+                             roof_simulation_short(measured, fit->measured_s[i]),
+                             roof_simulation_short(simulated, fit->simulated_s[i]),
+                             shown_percent(fit->error[i]));
         }
     }
     if (row->fitted) {

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "predict/predict_sizes.h"
@@ -103,11 +104,14 @@ static void put_difference(struct roof_text *out, const struct roof_model_predic
 {
     struct roof_text differs = ROOF_TEXT_INIT;
     roof_report_model_basis(&differs, r, about->product);
-    if (differs.length > 1) {
+    for (const char *at = differs.length > 1 ? differs.data + 1 : NULL; at != NULL;) {
+        const char *const end = strstr(at, "\n\n");
+        struct roof_text paragraph = ROOF_TEXT_INIT;
+        roof_text_add(&paragraph, at, end == NULL ? strlen(at) - 1 : (size_t)(end - at));
         roof_text_put(out, "\n");
-        differs.data[--differs.length] = '\0';
-        roof_text_markdown(out, differs.data + 1);
+        roof_markdown_put_made(out, &paragraph);
         roof_text_put(out, "\n");
+        at = end == NULL ? NULL : end + 2;
     }
     out->failed |= differs.failed;
     roof_text_free(&differs);

@@ -58,28 +58,33 @@ static void put_summary_row(struct roof_markdown_table *g, double bound_s, doubl
     roof_markdown_cell(g, bound_by);
 }
 
-/* Names the period that a phase's time covers. With requests in flight it is that of a single pass,
- * because the times of requests include prompts and tokens of others. */
-static const char *time_of(const struct roof_survey_phase *phase, bool in_flight)
+/* Names the period that a phase's time covers. For a request it is that of a single pass, because
+ * the times of requests include other passes. */
+static const char *time_of(const struct roof_survey_phase *phase, bool request)
 {
+    const bool one = phase->base->scenario.common.shape.batch == 1;
     return is_prefill(phase) ? isnan(phase->base->ttft_s) ? "a chunk"
-                               : in_flight                ? "a prompt alone"
-                                                          : "time to first token"
-           : in_flight       ? "time per token without prompts"
+                               : !request                 ? "time to first token"
+                               : one                      ? "prefill of one prompt"
+                                                          : "prefill of all prompts"
+           : request         ? "last decode step"
                              : "time per token";
 }
 
-/* Writes the rows of a phase: its time, tokens/s, and the largest contribution. */
+/* Writes the rows of a phase: its time, tokens/s, and the largest contribution. The tokens/s of a
+ * request are not those of its passes. */
 static void put_summary_of(struct roof_markdown_table *g, const struct roof_survey_phase *phase,
-                           bool in_flight)
+                           bool request)
 {
     const struct roof_model_prediction *const r = phase->base;
     const struct roof_scenario *const s = &r->scenario;
     size_t order[ROOF_GRAPH_MAX];
     char by[ROOF_MODEL_REPORT_NAME + 64];
     char name[ROOF_MODEL_REPORT_NAME];
-    roof_text_printf(&g->text, "%s (%s, batch %" PRId64 ", context %" PRId64,
-                     time_of(phase, in_flight), is_prefill(phase) ? "prefill" : "decode",
+    roof_text_printf(&g->text, "%s (%sbatch %" PRId64 ", context %" PRId64, time_of(phase, request),
+                     request             ? ""
+                     : is_prefill(phase) ? "prefill, "
+                                         : "decode, ",
                      s->common.shape.batch, s->context);
     if (is_prefill(phase) && s->chunk != s->context) {
         roof_text_printf(&g->text, ", %" PRId64 " of it new", s->chunk);
@@ -93,7 +98,7 @@ static void put_summary_of(struct roof_markdown_table *g, const struct roof_surv
                        100 * roof_model_share(r, order[0]));
     }
     put_summary_row(g, roof_survey_time(r), roof_survey_expected(r), by);
-    if (!isnan(r->tokens_per_s)) {
+    if (!isnan(r->tokens_per_s) && !request) {
         roof_text_printf(&g->text, "tokens/s (%s)", is_prefill(phase) ? "prefill" : "decode");
         roof_markdown_end_cell(g);
         roof_markdown_number(g, r->tokens_per_s);
@@ -141,17 +146,59 @@ static void put_expected_note(struct roof_text *out, const struct roof_model_pre
     }
 }
 
-/* Writes the rows of a request: its first token, its other tokens, and the total. */
+/* Writes what takes most of a time of a request, and of its expected time if that differs. */
+static const char *bound_by(char out[64], const struct roof_bounded_by *by, double expected_s)
+{
+    const char *const bound = roof_bottleneck_name(by->bound);
+    if (isnan(expected_s) || by->expected == by->bound) {
+        (void)snprintf(out, 64, "%s", bound);
+    } else {
+        (void)snprintf(out, 64, "%s; expected: %s", bound, roof_bottleneck_name(by->expected));
+    }
+    return out;
+}
+
+/* Writes a row of tokens/s of a request. */
+static void put_rate_row(struct roof_markdown_table *g, const char *what, double bound,
+                         double expected, const char *by)
+{
+    char value[ROOF_QUANTITY_SIZE];
+    roof_markdown_cell(g, what);
+    roof_markdown_cell(g, roof_model_report_rate(value, bound));
+    roof_markdown_cell(g, roof_model_report_rate(value, expected));
+    roof_markdown_cell(g, by);
+}
+
+/* Writes the rows of a request, which are those of its text report: its first token, its other
+ * tokens, the total and the throughput. */
 static void put_request(struct roof_markdown_table *g, const struct roof_model_prediction *r)
 {
+    char by[64];
     roof_text_put(&g->text, "time to first token");
-    put_summary_row(g, r->ttft_s, r->expected_ttft_s, "");
+    put_summary_row(g, r->ttft_s, r->expected_ttft_s,
+                    bound_by(by, &r->ttft_by, r->expected_ttft_s));
     if (!isnan(r->tpot_s)) {
         roof_text_put(&g->text, "time per token");
-        put_summary_row(g, r->tpot_s, r->expected_tpot_s, "");
+        put_summary_row(g, r->tpot_s, r->expected_tpot_s,
+                        bound_by(by, &r->tpot_by, r->expected_tpot_s));
     }
+    if (r->scenario.static_batch == 0 && r->scenario.generate > 1) {
+        roof_text_put(&g->text, "decode step, without prompts");
+        put_summary_row(g, r->step_s, r->expected_step_s,
+                        bound_by(by, &r->step_by, r->expected_step_s));
+    }
+    const struct roof_bounded_by whole = {.bound = r->total.bottleneck,
+                                          .expected = r->total.expected_bottleneck};
+    (void)bound_by(by, &whole, r->expected_e2e_s);
     roof_text_put(&g->text, "end to end");
-    put_summary_row(g, r->e2e_s, r->expected_e2e_s, "");
+    put_summary_row(g, r->e2e_s, r->expected_e2e_s, by);
+    if (r->fits == ROOF_FIT_NO) {
+        put_rate_row(g, "tokens/s", ROOF_UNKNOWN, ROOF_UNKNOWN, "does not fit in memory");
+    } else if (!isnan(r->tokens_per_s)) {
+        put_rate_row(g, "tokens/s", r->tokens_per_s, r->expected_tokens_per_s, by);
+        put_rate_row(g, "tokens/s per user", r->tokens_per_s_per_user,
+                     r->expected_tokens_per_s_per_user, by);
+    }
 }
 
 /* Describes the requests. */
@@ -164,27 +211,25 @@ static void put_asked(struct roof_text *out, const struct roof_model_prediction 
                      " generated tokens, ",
                      s->common.shape.batch, many, s->prompt, s->generate);
     if (s->static_batch > 0) {
-        roof_text_put(out, "as a static batch.");
+        roof_text_put(out, "as a static batch.\n");
     } else {
-        roof_text_printf(out, "in flight, with chunks of up to %" PRId64 " tokens.", s->chunk);
+        roof_text_printf(out, "in flight, with chunks of up to %" PRId64 " tokens.\n", s->chunk);
     }
-    roof_text_put(out,
-                  " The operators below are those of the prefill and of the last decode step.\n");
 }
 
-static void put_summary_table(struct roof_text *out, const struct roof_survey *s)
+/* Writes a table of the request, or else of its passes. */
+static void put_summary_table(struct roof_text *out, const struct roof_survey *s, bool request)
 {
-    const bool in_flight = s->request != NULL && s->request->scenario.static_batch == 0;
     struct roof_markdown_table g;
     ROOF_GRID_BEGIN(&g, "", ">lower bound", ">expected", "bound by");
-    if (s->request != NULL) {
+    if (request) {
         put_request(&g, s->request);
     }
-    if (s->decode.base != NULL) {
-        put_summary_of(&g, &s->decode, in_flight);
+    if (s->decode.base != NULL && !request) {
+        put_summary_of(&g, &s->decode, s->request != NULL);
     }
-    if (s->prefill.base != NULL) {
-        put_summary_of(&g, &s->prefill, in_flight);
+    if (s->prefill.base != NULL && !request) {
+        put_summary_of(&g, &s->prefill, s->request != NULL);
     }
     roof_markdown_put(out, &g);
 }
@@ -199,7 +244,7 @@ static void put_summary(struct roof_text *out, const struct roof_survey *s)
     roof_text_put(out, "\n\n");
     struct roof_text formats = ROOF_TEXT_INIT;
     roof_model_report_formats(&formats, r);
-    put_summary_table(out, s);
+    put_summary_table(out, s, s->request != NULL);
     roof_text_put(out, "\n- Formats: ");
     roof_markdown_put_made(out, &formats);
     if (r->devices > 1) {
@@ -229,6 +274,10 @@ static void put_summary(struct roof_text *out, const struct roof_survey *s)
     if (s->decode.base != NULL && s->prefill.base != NULL &&
         isnan(s->decode.base->total.expected_s) != isnan(s->prefill.base->total.expected_s)) {
         put_expected_note(out, s->prefill.base);
+    }
+    if (s->request != NULL) {
+        roof_text_put(out, "\nThe operators below are those of these passes:\n\n");
+        put_summary_table(out, s, false);
     }
 }
 
