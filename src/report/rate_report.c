@@ -239,10 +239,8 @@ static void put_best(struct roof_text *out, const struct roof_rate_answer *a)
     }
     put_headroom(out, way);
     if (way->plan.dp > 1 && way->fewer.steps > 0) {
-        const size_t from = out->length;
-        roof_text_printf(out, "  %" PRId64 " cop%s:", way->plan.dp - 1,
+        roof_text_printf(out, "  fewer:       with %" PRId64 " cop%s, ", way->plan.dp - 1,
                          way->plan.dp == 2 ? "y" : "ies");
-        roof_text_fill(out, ' ', from + 15 - out->length);
         put_latencies(out, &way->fewer, limit, BELOW);
     }
     roof_text_printf(out, "  accuracy:    loss %s\n", roof_accuracy_name(way->plan.loss));
@@ -499,6 +497,40 @@ static void put_copies(struct roof_text *out, int64_t copies, int64_t devices, c
                      copies == 1 ? "s" : "");
 }
 
+/* The percentile that the columns of the table have. */
+#define SHOWN_PERCENT 99
+
+/* Tells whether a limit is on another percentile than the columns have. */
+static bool is_other_percentile(const struct roof_latency_limit *limit)
+{
+    return !isnan(limit->time_s) && limit->percent != SHOWN_PERCENT;
+}
+
+static bool has_other_percentile(const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
+{
+    bool other = false;
+    for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
+        other = other || is_other_percentile(&limit[i]);
+    }
+    return other;
+}
+
+/* Writes the other percentiles: "p95 of time to first token, mean of time per token". */
+static void put_percentiles(struct roof_text *out,
+                            const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
+{
+    const char *separator = "";
+    for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
+        char percent[ROOF_QUANTITY_SIZE];
+        if (is_other_percentile(&limit[i])) {
+            roof_text_printf(out, "%s%s of %s", separator,
+                             roof_report_percentile(percent, limit[i].percent),
+                             roof_report_latency((enum roof_latency)i));
+            separator = ", ";
+        }
+    }
+}
+
 /* Explains what the table has beside numbers. */
 static void put_legend(struct roof_text *out, const struct roof_rate_answer *a, size_t top)
 {
@@ -518,7 +550,8 @@ static void put_legend(struct roof_text *out, const struct roof_rate_answer *a, 
         low = low || roof_rate_falls_short(way);
         shown++;
     }
-    const bool any = halves != NULL || searched < shown || wanted > 0 || low;
+    const bool other = has_other_percentile(a->problem->load->limit);
+    const bool any = halves != NULL || searched < shown || wanted > 0 || low || other;
     roof_text_put(out, any || a->found->compared > 0 ? "\n" : "");
     roof_rate_trace_order(out, a, shown);
     if (halves != NULL) {
@@ -529,6 +562,15 @@ static void put_legend(struct roof_text *out, const struct roof_rate_answer *a, 
         put_copies(out, plan->prefill.copies, roof_split_devices(&plan->prefill.split), "prefill");
         roof_text_put(out, ", and ");
         put_copies(out, plan->dp, roof_split_devices(&plan->split), "decode");
+        roof_text_put(out, "\n");
+    }
+    if (other) {
+        const size_t from = out->length;
+        roof_text_put(out,
+                      "p99: may be above a limit on another statistic, which each plan keeps (");
+        put_percentiles(out, a->problem->load->limit);
+        roof_text_put(out, ")");
+        roof_text_fold(out, from, 5);
         roof_text_put(out, "\n");
     }
     if (searched < shown) {
@@ -596,7 +638,9 @@ static void put_others(struct roof_text *out, const struct roof_rate_answer *a)
 {
     const struct roof_rate_plans *const found = a->found;
     if (found->others > 0) {
-        roof_text_printf(out, "\n  %10s  %6s  %7s\n", "requests/s", "copies", "devices");
+        roof_text_put(out, "\n  Copies of this plan for each rate (at a lower rate, another plan "
+                           "may need fewer devices):\n");
+        roof_text_printf(out, "  %10s  %6s  %7s\n", "requests/s", "copies", "devices");
     }
     for (size_t i = 0; i < found->others; i++) {
         char rate[ROOF_QUANTITY_SIZE];
