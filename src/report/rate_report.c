@@ -12,6 +12,7 @@
 #include "report/markdown.h"
 #include "report/note_list.h"
 #include "report/plan_parts.h"
+#include "report/rate_others.h"
 #include "report/rate_trace_report.h"
 #include "report/render.h"
 #include "report/report.h"
@@ -497,40 +498,6 @@ static void put_copies(struct roof_text *out, int64_t copies, int64_t devices, c
                      copies == 1 ? "s" : "");
 }
 
-/* The percentile that the columns of the table have. */
-#define SHOWN_PERCENT 99
-
-/* Tells whether a limit is on another percentile than the columns have. */
-static bool is_other_percentile(const struct roof_latency_limit *limit)
-{
-    return !isnan(limit->time_s) && limit->percent != SHOWN_PERCENT;
-}
-
-static bool has_other_percentile(const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
-{
-    bool other = false;
-    for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
-        other = other || is_other_percentile(&limit[i]);
-    }
-    return other;
-}
-
-/* Writes the other percentiles: "p95 of time to first token, mean of time per token". */
-static void put_percentiles(struct roof_text *out,
-                            const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
-{
-    const char *separator = "";
-    for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
-        char percent[ROOF_QUANTITY_SIZE];
-        if (is_other_percentile(&limit[i])) {
-            roof_text_printf(out, "%s%s of %s", separator,
-                             roof_report_percentile(percent, limit[i].percent),
-                             roof_report_latency((enum roof_latency)i));
-            separator = ", ";
-        }
-    }
-}
-
 /* Explains what the table has beside numbers. */
 static void put_legend(struct roof_text *out, const struct roof_rate_answer *a, size_t top)
 {
@@ -550,7 +517,7 @@ static void put_legend(struct roof_text *out, const struct roof_rate_answer *a, 
         low = low || roof_rate_falls_short(way);
         shown++;
     }
-    const bool other = has_other_percentile(a->problem->load->limit);
+    const bool other = roof_rate_other_percentile(a->problem->load->limit);
     const bool any = halves != NULL || searched < shown || wanted > 0 || low || other;
     roof_text_put(out, any || a->found->compared > 0 ? "\n" : "");
     roof_rate_trace_order(out, a, shown);
@@ -568,7 +535,7 @@ static void put_legend(struct roof_text *out, const struct roof_rate_answer *a, 
         const size_t from = out->length;
         roof_text_put(out,
                       "p99: may be above a limit on another statistic, which each plan keeps (");
-        put_percentiles(out, a->problem->load->limit);
+        roof_rate_percentiles(out, a->problem->load->limit);
         roof_text_put(out, ")");
         roof_text_fold(out, from, 5);
         roof_text_put(out, "\n");
@@ -633,30 +600,6 @@ static void put_ways(struct roof_text *out, const struct roof_rate_answer *a, si
     roof_plan_put_collectives(out, problem, &a->found->way[0].plan);
 }
 
-/* Writes the copies of the best plan for each of several rates. */
-static void put_others(struct roof_text *out, const struct roof_rate_answer *a)
-{
-    const struct roof_rate_plans *const found = a->found;
-    if (found->others > 0) {
-        roof_text_put(out, "\n  Copies of this plan for each rate (at a lower rate, another plan "
-                           "may need fewer devices):\n");
-        roof_text_printf(out, "  %10s  %6s  %7s\n", "requests/s", "copies", "devices");
-    }
-    for (size_t i = 0; i < found->others; i++) {
-        char rate[ROOF_QUANTITY_SIZE];
-        const struct roof_rate_plan *const way = &found->other[i];
-        struct roof_plan_row row;
-        roof_plan_name(&row, &way->plan, 1, &a->problem->answer->problem);
-        roof_text_printf(out, "  %10s  ", roof_format_short(rate, way->rate));
-        if (way->plan.prefill.copies > 0) {
-            roof_text_printf(out, "%6s", row.copies);
-        } else {
-            roof_text_printf(out, "%6" PRId64, way->plan.dp);
-        }
-        roof_text_printf(out, "  %7" PRId64 "\n", way->plan.devices);
-    }
-}
-
 /* Writes the command that simulates the best plan. */
 static void put_command(struct roof_text *out, const struct roof_rate_answer *a)
 {
@@ -714,7 +657,7 @@ void roof_rate_report_text(struct roof_text *out, const struct roof_rate_answer 
     }
     put_best(out, answer);
     if (answer->trace == NULL) {
-        put_others(out, answer);
+        roof_rate_others_text(out, answer);
     }
     roof_rate_trace_text(out, answer);
     put_ways(out, answer, top);

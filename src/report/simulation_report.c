@@ -14,6 +14,7 @@
 #include "report/note_list.h"
 #include "report/published_report.h"
 #include "report/report.h"
+#include "report/simulation_idle.h"
 
 static const char *const latency_names[ROOF_LATENCY_COUNT] = {
     [ROOF_LATENCY_TTFT] = "time to first token",
@@ -407,38 +408,6 @@ static void put_drafts(struct roof_text *out, const struct roof_simulation_row *
                      s->drafting == ROOF_DRAFTING_FREE ? "; " ROOF_FREE_DRAFTS : "");
 }
 
-/* A limit is near if half of the requests need more than this part of it. */
-#define NEAR_LIMIT 0.5
-
-/* Says why an engine that is often idle serves no higher rate: most requests are near the limit
- * that a higher rate misses, or they come in bursts. */
-static void put_idle(struct roof_text *out, const struct roof_simulation_row *row,
-                     const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
-{
-    char time[ROOF_QUANTITY_SIZE];
-    char most[ROOF_QUANTITY_SIZE];
-    char busy[ROOF_QUANTITY_SIZE];
-    int near = ROOF_LATENCY_COUNT;
-    for (int i = 0; i < ROOF_LATENCY_COUNT && row->max_rate_limit != NULL; i++) {
-        const bool missed =
-            strcmp(row->max_rate_limit, roof_latency_key((enum roof_latency)i)) == 0;
-        near = missed && row->result.latency[i].p50_s > NEAR_LIMIT * limit[i].time_s ? i : near;
-    }
-    roof_format_quantity(busy, row->result.busy, ROOF_UNIT_FRACTION);
-    if (near == ROOF_LATENCY_COUNT) {
-        put_line(out, "bottleneck", "none: requests come in bursts; the engine is busy ");
-        roof_text_printf(out, "%s of the time\n", busy);
-        return;
-    }
-    put_line(out, "bottleneck", "none: the engine is busy ");
-    roof_text_printf(out, "%s of the time, but half of the\n", busy);
-    put_line(out, "", "requests need ");
-    roof_text_printf(
-        out, "%s or more of the limit of %s\n",
-        roof_format_quantity(time, row->result.latency[near].p50_s, ROOF_UNIT_MILLISECONDS),
-        roof_format_quantity(most, limit[near].time_s, ROOF_UNIT_MILLISECONDS));
-}
-
 /* Writes the load of the engine: rates, and means over time. */
 static void put_load(struct roof_text *out, const struct roof_simulation_row *row,
                      const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
@@ -475,7 +444,8 @@ static void put_load(struct roof_text *out, const struct roof_simulation_row *ro
     if (row->bottleneck != NULL) {
         put_bottleneck(out, row);
     } else if (row->max_rate > 0 && row->prefill == NULL) {
-        put_idle(out, row, limit);
+        put_line(out, "bottleneck", "none: ");
+        roof_simulation_put_idle(out, row, limit);
     }
 }
 
