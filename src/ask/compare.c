@@ -630,9 +630,13 @@ static enum roof_status find_fit(struct roof_reported_fit *out, struct comparing
                                  struct roof_error *error)
 {
     const enum roof_status status = roof_scale_fit(&out->fit, c->value, c->values, c->again, error);
+    if (status == ROOF_UNSATISFIED && c->values > 0 && c->value[0].model != NULL) {
+        roof_error_append(error,
+                          "; without a fit, give measured / expected to " ROOF_KEY("step_scale"));
+    }
     if (status == ROOF_UNSATISFIED && c->waited) {
-        roof_error_append(error, "; one run fits with bench serve --save-detailed and roofline "
-                                 "simulate " ROOF_KEY("trace") " FILE " ROOF_KEY("fit"));
+        roof_error_append(error, "; one run fits with vllm bench serve --save-detailed and "
+                                 "roofline simulate " ROOF_KEY("trace") " FILE " ROOF_KEY("fit"));
     }
     if (status != ROOF_OK) {
         return status;

@@ -51,6 +51,20 @@ static enum roof_status check_trace(const struct roof_asking *a, struct roof_err
     return roof_asking_refuse(a, others, COUNT(others), ROOF_KEY("trace"), error);
 }
 
+/* Reads the one rate of a simulation. */
+static enum roof_status read_rate(double *out, const char *text, struct roof_error *error)
+{
+    if (strchr(text, ',') != NULL) {
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("rate") " of simulate is one rate, not the list '%s'; for "
+                             "several: for r in 0.5 1; do roofline simulate ... " ROOF_KEY(
+                                 "rate") " $r; done",
+            text);
+    }
+    return roof_rate_read(out, text, error);
+}
+
 /* Names the inputs that a question without a load needs. */
 static enum roof_status no_load(struct roof_error *error)
 {
@@ -59,7 +73,8 @@ static enum roof_status no_load(struct roof_error *error)
     roof_error_append(error,
                       ROOF_KEY("concurrency") " N (in flight) or " ROOF_KEY("trace") " FILE");
     roof_error_append(error, "; with a limit such as " ROOF_KEY("max_ttft") " p99:1s, ");
-    roof_error_append(error, "simulate searches for the greatest rate");
+    roof_error_append(error, "simulate searches for the greatest rate; a rate that is too high, "
+                             "such as " ROOF_KEY("rate") " 1000, shows the most that it completes");
     return ROOF_USAGE;
 }
 
@@ -154,7 +169,7 @@ static enum roof_status read_trace_rate(struct simulate_input *in, const struct 
     in->inputs.trace_rate = (double)(in->trace.count - 1) / in->trace.span_s;
     in->capacity = asks_greatest(a);
     if (!in->capacity) {
-        TRY(roof_rate_read(&asked, rate, error));
+        TRY(read_rate(&asked, rate, error));
         roof_simulation_set_rate(&in->inputs, NULL, asked);
     }
     return ROOF_OK;
@@ -225,6 +240,7 @@ static enum roof_status read_trace(struct simulate_input *in, const struct roof_
                                 in->inputs.limits.part_blocks * ROOF_BLOCK_TOKENS, error));
     in->inputs.trace = in->trace.arrival;
     in->inputs.concurrency = (uint64_t)in->trace.users;
+    in->row.trace_users = in->trace.users;
     in->inputs.source = in->trace.arrival == NULL ? &in->trace.source : NULL;
     in->arrivals.prompt.mean = in->trace.mean_prompt;
     in->arrivals.generate.mean = in->trace.mean_generate;
@@ -248,7 +264,7 @@ static enum roof_status read_arrivals(struct simulate_input *in, const struct ro
     in->capacity = value[ROOF_INPUT_CONCURRENCY] == NULL &&
                    (value[ROOF_INPUT_RATE] == NULL || asks_greatest(a));
     if (value[ROOF_INPUT_RATE] != NULL && !in->capacity) {
-        TRY(roof_rate_read(&in->arrivals.rate, value[ROOF_INPUT_RATE], error));
+        TRY(read_rate(&in->arrivals.rate, value[ROOF_INPUT_RATE], error));
     }
     if (value[ROOF_INPUT_CONCURRENCY] == NULL) {
         row->arrivals = process == NULL ? "poisson" : process;

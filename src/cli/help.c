@@ -75,8 +75,7 @@ static const struct special_help {
     {ROOF_COMMAND_PLOT, ANY, ROOF_INPUT_TOP,
      "number of operators to draw (default: those with 1% of the time)"},
     {ROOF_COMMAND_SIMULATE, ANY, ROOF_INPUT_ENGINE,
-     "one ID: the engine whose scheduler, limits and host time are simulated (roofline list "
-     "engines)"},
+     "engine whose scheduler, limits and host time are simulated (one; roofline list engines)"},
     {ALL_COMMANDS, MODELS, ROOF_DIM_BATCH, "sequences that run at the same time (default 1)"},
     {ALL_COMMANDS, MODELS, ROOF_DIM_EP,
      "expert-parallel size E: short for --attention-dp E --moe-ep E (default 1)"},
@@ -114,9 +113,9 @@ static const struct special_help {
     {ROOF_COMMAND_SIMULATE, ANY, ROOF_INPUT_BY,
      "times of the steps: estimated (expected, the default) or lower bounds (ideal)"},
     {ROOF_COMMAND_SIMULATE, ANY, ROOF_INPUT_MAX_TTFT,
-     "longest time to first token: TIME or p99:TIME (for 99% of requests), p90:TIME, mean:TIME"},
+     "longest time to first token: TIME (that of 99% of requests), p95:TIME or mean:TIME"},
     {ROOF_COMMAND_SIMULATE, ANY, ROOF_INPUT_MAX_TPOT,
-     "longest time per output token after the first: TIME, p99:TIME, p90:TIME or mean:TIME"},
+     "longest time per output token after the first: TIME (p99), p95:TIME or mean:TIME"},
     {ROOF_COMMAND_MEASURE, ANY, ROOF_INPUT_HARDWARE,
      "device whose predictions are compared (default: the measured one)"},
     {ROOF_COMMAND_MEASURE, ANY, ROOF_INPUT_PHASE,
@@ -125,7 +124,7 @@ static const struct special_help {
      "precisions of weights to measure (default of a CPU q4_0,q4_k,q6_k,q8_0,fp16,fp32; of a GPU "
      "bf16,fp16,fp8_e4m3,int8,mxfp8_e4m3,nvfp4)"},
     {ROOF_COMMAND_MEASURE, ANY, ROOF_INPUT_DEVICE,
-     "device to measure: cpu, cuda, hip or cuda:N (default: the first GPU, else the CPU)"},
+     "device to measure (default: the first GPU, else the CPU)"},
     {ROOF_COMMAND_MEASURE, ANY, ROOF_INPUT_SECONDS,
      "approximate seconds to measure (default 60; model 20)"},
     {ROOF_COMMAND_RECOMMEND, ANY, ROOF_INPUT_THREADS,
@@ -233,6 +232,14 @@ static void print_option(char letter, const char *option, const char *value, con
     print_words(used, help);
 }
 
+/* Returns what stands for the value of an option: a device to measure is one, and may be a CPU. */
+static const char *value_of(const struct cli_command *command, size_t input)
+{
+    return input == ROOF_INPUT_DEVICE && command->id == ROOF_COMMAND_MEASURE
+               ? "cpu|cuda[:N]|hip[:N]"
+               : roof_input(input)->value;
+}
+
 /* The headings in the order of the page; NULL: "Options of COMMAND". */
 static const struct heading {
     enum roof_group group;
@@ -265,7 +272,7 @@ static void print_group(const struct cli_command *command, const char *workload,
             printf("\nOptions of %s\n", command->name);
         }
         begun = true;
-        print_option(input->letter, input->option, input->value, help);
+        print_option(input->letter, input->option, value_of(command, i), help);
     }
     if (heading->group == ROOF_GROUP_OUTPUT) {
         printf("%s", begun ? "" : "\nOutput\n");
@@ -418,7 +425,8 @@ static void print_menu(const struct cli_command *command, const struct menu *men
     for (size_t i = 0; i < menu->count; i++) {
         const struct roof_input *const row = roof_input(menu->input[i]);
         const char *const help = cli_help_of(command, models ? "model" : NULL, menu->input[i]);
-        print_option(row->letter, row->option, row->value, help == NULL ? "" : help);
+        print_option(row->letter, row->option, value_of(command, menu->input[i]),
+                     help == NULL ? "" : help);
     }
     print_subject(command, "\n");
     print_more(command);

@@ -44,8 +44,8 @@ struct roof_scale_fit {
     bool hosted;                  /**< some have host time of an engine */
     bool one_stack;               /**< all rows have the same stack */
     enum roof_stack stack;        /**< that one */
-    /** measured = engine + scale x (expected - engine) + host time x passes, with the digits that
-     * are printed; scale 1: none helps. */
+    /** new estimate = engine + scale x (expected - engine) + host time x passes, with the digits
+     * that are printed; scale 1: none helps. */
     double scale;
     double host_s;       /**< 0: none helps */
     double mape;         /**< without the fit */

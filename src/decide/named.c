@@ -71,9 +71,10 @@ static void note_other(struct roof_error *note, const char *name, enum roof_prec
     } else if (serving != NULL && serving->layout == NULL && serving->weights != precision) {
         (void)roof_error_set(
             note, ROOF_OK,
-            "note: %s is read as a precision; for engines this name means " ROOF_KEY(
+            "note: %s is read as the precision %s; engines that run %s use " ROOF_KEY(
                 "weights") " %s " ROOF_KEY("activations") " %s",
-            name, roof_format(serving->weights)->name, roof_format(serving->activations)->name);
+            name, roof_format(precision)->name, name, roof_format(serving->weights)->name,
+            roof_format(serving->activations)->name);
     }
 }
 

@@ -87,6 +87,7 @@ static const struct roof_word meant[] = {
     {"baseline", ROOF_INPUT_AGAINST, NULL},
     {"versus", ROOF_INPUT_EXPLAIN, " A,B"},
     {"disaggregated", ROOF_INPUT_KIND, " disaggregated"},
+    {"request-overhead", ROOF_INPUT_HOST_TIME, " request=TIME"},
     {"disaggregated", ROOF_INPUT_PREFILL_COPIES, NULL},
     {"disaggregation", ROOF_INPUT_KIND, " disaggregated"},
     {"disaggregation", ROOF_INPUT_PREFILL_COPIES, NULL},

@@ -284,11 +284,14 @@ static bool put_collectives(struct roof_text *out, const struct roof_used *used)
         fmax(used->members, used->rivals) <= (double)c->collectives_to) {
         return false;
     }
-    roof_text_printf(
-        out, "expected times of %s between more than %" PRId64 " devices may be far off: %s",
-        used->members > (double)c->collectives_to ? "collectives"
-                                                  : "the collectives of other plans",
-        c->collectives_to, c->collectives);
+    roof_text_printf(out,
+                     used->members > (double)c->collectives_to
+                         ? "expected times of collectives between more than %" PRId64
+                           " devices may be far off: %s"
+                         : "other plans split a copy over more than %" PRId64
+                           " devices, and the expected times of their collectives may be far off: "
+                           "%s",
+                     c->collectives_to, c->collectives);
     return true;
 }
 

@@ -632,14 +632,15 @@ static void text_fit(struct roof_text *out, const struct roof_reported_fit *f)
         return;
     }
     roof_text_printf(out,
-                     fit->hosted ? "\nmeasured = engine + %s x (expected - engine)"
-                                 : "\nmeasured = %s x expected",
+                     fit->hosted ? "\nnew estimate = host time + %s x (expected - host time)"
+                                 : "\nnew estimate = %s x expected",
                      scale);
     if (fit->host_s > 0) {
         roof_text_printf(out, " + %s for each pass", host);
     }
-    roof_text_put(out, fit->hosted ? "\nengine: the host time of the engine in the expected time\n"
-                                   : "\n");
+    roof_text_put(out, fit->hosted
+                           ? "\nhost time: that of the engine, which the expected time includes\n"
+                           : "\n");
     const size_t from = out->length;
     roof_text_printf(out, "With these options the mean error of the %zu values used", fit->rows);
     text_values(out, fit);
@@ -665,7 +666,7 @@ static void text_legend(struct roof_text *out)
         "long.\nin band: measured within the 80% interval. below: measured faster than the lower "
         "bound.\nskipped: rows with an error, or on an unknown device. tokens/s are compared as "
         "time "
-        "per token.\n-f csv prints every row.\n");
+        "per token.\n-f csv prints every row; its error is expected / measured - 1.\n");
 }
 
 /* Notes which waits the expected times of requests lack, and the commands that have them. */

@@ -236,7 +236,7 @@ static void put_column(struct roof_text *out, const struct roof_variety *variety
 void roof_table_left_out(const struct roof_table *table, const struct roof_variety *variety,
                          struct roof_text *out)
 {
-    static const char begin[] = "\nLeft out: ";
+    static const char begin[] = "\nColumns not shown: ";
     static const char end[] = " (--wide shows all)\n";
     struct roof_text name = ROOF_TEXT_INIT;
     size_t column = 0;

@@ -358,15 +358,14 @@ static void put_unlimited(struct roof_text *out, const struct roof_plans *plans,
 {
     const struct roof_plan *const plan = &plans->plan[0];
     const double limit_ms = usual_tpot_ms(plans);
-    char tpot[ROOF_QUANTITY_SIZE];
     if (problem->largest != ROOF_BATCHES_GIVEN && plan->batch > 1 &&
         problem->objective != ROOF_PLAN_LATENCY && isnan(problem->limit[ROOF_PLAN_LIMIT_TPOT]) &&
         roof_to_unit(plan->tpot_s, ROOF_UNIT_MILLISECONDS) > limit_ms) {
-        roof_text_printf(out,
-                         "  note:        without a limit, a token takes %s; --max-tpot %.0fms asks "
-                         "for smaller batches\n",
-                         roof_format_quantity(tpot, plan->tpot_s, ROOF_UNIT_MILLISECONDS),
-                         limit_ms);
+        roof_text_printf(
+            out,
+            "  note:        no time limit per token was given; add --max-tpot %.0fms for "
+            "a smaller, faster batch\n",
+            limit_ms);
     }
 }
 
@@ -379,10 +378,11 @@ static void put_more(struct roof_text *out, const struct roof_plan *plan,
     const double batch = ceil(asked / (double)plan->dp);
     const bool copies = problem->base.dp > 0; /* their number was given */
     if (problem->largest != ROOF_BATCHES_GIVEN && (double)plan->batch > batch) {
-        roof_text_printf(out,
-                         "  note:        --concurrency is a minimum; for a plan of %.0f requests: "
-                         "--batch %.0f",
-                         batch * (double)plan->dp, batch);
+        roof_text_printf(
+            out,
+            "  note:        this plan serves more than the %.0f requests asked for; for "
+            "%.0f add --batch %.0f",
+            asked, batch * (double)plan->dp, batch);
         if (!copies) {
             roof_text_printf(out, " --dp %" PRId64, plan->dp);
         }

@@ -255,7 +255,10 @@ void roof_plan_put_rejected(struct roof_text *out, const struct roof_plan_answer
             }
             roof_text_put(out, "; the nearest has ");
             put_limit(out, limit, plans->nearest[i].value[i]);
-            roof_text_put(out, ":\n");
+            roof_text_put(out, limit == ROOF_PLAN_LIMIT_CONCURRENCY &&
+                                       plans->nearest[i].prefill.copies > 0
+                                   ? " in prefill and decode:\n"
+                                   : ":\n");
             const size_t line = out->length;
             roof_text_put(out, "            ");
             put_candidate(out, &plans->nearest[i], problem);

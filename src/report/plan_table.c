@@ -309,7 +309,7 @@ static void put_order(struct roof_text *out, struct rows rows,
 }
 
 /* The note on ranks that is_row left out as redundant. */
-#define GAPS "missing ranks are the plan above in more or fewer copies"
+#define GAPS "a missing rank is the plan above it in more or fewer copies"
 
 static bool has_gaps(struct rows rows)
 {

@@ -12,6 +12,7 @@
 #include "report/markdown.h"
 #include "report/note_list.h"
 #include "report/plan_parts.h"
+#include "report/rate_others.h"
 #include "report/rate_trace_report.h"
 #include "report/render.h"
 #include "report/report.h"
@@ -239,10 +240,8 @@ static void put_best(struct roof_text *out, const struct roof_rate_answer *a)
     }
     put_headroom(out, way);
     if (way->plan.dp > 1 && way->fewer.steps > 0) {
-        const size_t from = out->length;
-        roof_text_printf(out, "  %" PRId64 " cop%s:", way->plan.dp - 1,
+        roof_text_printf(out, "  fewer:       with %" PRId64 " cop%s, ", way->plan.dp - 1,
                          way->plan.dp == 2 ? "y" : "ies");
-        roof_text_fill(out, ' ', from + 15 - out->length);
         put_latencies(out, &way->fewer, limit, BELOW);
     }
     roof_text_printf(out, "  accuracy:    loss %s\n", roof_accuracy_name(way->plan.loss));
@@ -518,7 +517,8 @@ static void put_legend(struct roof_text *out, const struct roof_rate_answer *a, 
         low = low || roof_rate_falls_short(way);
         shown++;
     }
-    const bool any = halves != NULL || searched < shown || wanted > 0 || low;
+    const bool other = roof_rate_other_percentile(a->problem->load->limit);
+    const bool any = halves != NULL || searched < shown || wanted > 0 || low || other;
     roof_text_put(out, any || a->found->compared > 0 ? "\n" : "");
     roof_rate_trace_order(out, a, shown);
     if (halves != NULL) {
@@ -529,6 +529,15 @@ static void put_legend(struct roof_text *out, const struct roof_rate_answer *a, 
         put_copies(out, plan->prefill.copies, roof_split_devices(&plan->prefill.split), "prefill");
         roof_text_put(out, ", and ");
         put_copies(out, plan->dp, roof_split_devices(&plan->split), "decode");
+        roof_text_put(out, "\n");
+    }
+    if (other) {
+        const size_t from = out->length;
+        roof_text_put(out,
+                      "p99: may be above a limit on another statistic, which each plan keeps (");
+        roof_rate_percentiles(out, a->problem->load->limit);
+        roof_text_put(out, ")");
+        roof_text_fold(out, from, 5);
         roof_text_put(out, "\n");
     }
     if (searched < shown) {
@@ -591,28 +600,6 @@ static void put_ways(struct roof_text *out, const struct roof_rate_answer *a, si
     roof_plan_put_collectives(out, problem, &a->found->way[0].plan);
 }
 
-/* Writes the copies of the best plan for each of several rates. */
-static void put_others(struct roof_text *out, const struct roof_rate_answer *a)
-{
-    const struct roof_rate_plans *const found = a->found;
-    if (found->others > 0) {
-        roof_text_printf(out, "\n  %10s  %6s  %7s\n", "requests/s", "copies", "devices");
-    }
-    for (size_t i = 0; i < found->others; i++) {
-        char rate[ROOF_QUANTITY_SIZE];
-        const struct roof_rate_plan *const way = &found->other[i];
-        struct roof_plan_row row;
-        roof_plan_name(&row, &way->plan, 1, &a->problem->answer->problem);
-        roof_text_printf(out, "  %10s  ", roof_format_short(rate, way->rate));
-        if (way->plan.prefill.copies > 0) {
-            roof_text_printf(out, "%6s", row.copies);
-        } else {
-            roof_text_printf(out, "%6" PRId64, way->plan.dp);
-        }
-        roof_text_printf(out, "  %7" PRId64 "\n", way->plan.devices);
-    }
-}
-
 /* Writes the command that simulates the best plan. */
 static void put_command(struct roof_text *out, const struct roof_rate_answer *a)
 {
@@ -670,7 +657,7 @@ void roof_rate_report_text(struct roof_text *out, const struct roof_rate_answer 
     }
     put_best(out, answer);
     if (answer->trace == NULL) {
-        put_others(out, answer);
+        roof_rate_others_text(out, answer);
     }
     roof_rate_trace_text(out, answer);
     put_ways(out, answer, top);

@@ -149,8 +149,9 @@ static void put_notes(struct roof_text *out, const struct roof_rate_answer *a, b
     }
     roof_text_put(out, "  The last interval (");
     roof_text_plain(out, last->time);
-    roof_text_printf(out, ") lasts as long as the one before it: %s h.\n",
+    roof_text_printf(out, ") lasts as long as the one before it: %s h.",
                      roof_format_short(hours, last->duration_s / HOUR));
+    roof_text_printf(out, " All together last %s h.\n", roof_format_short(hours, sums_of(a).hours));
 }
 
 void roof_rate_trace_text(struct roof_text *out, const struct roof_rate_answer *answer)

@@ -6,6 +6,21 @@
 
 #include "report/simulation_parts.h"
 
+static const char *const latency_names[ROOF_LATENCY_COUNT] = {
+    [ROOF_LATENCY_TTFT] = "time to first token",
+    [ROOF_LATENCY_TPOT] = "time per token",
+    [ROOF_LATENCY_E2E] = "end to end"};
+
+const char *roof_report_latency(enum roof_latency latency)
+{
+    return latency_names[latency];
+}
+
+const char *roof_simulation_short(char out[ROOF_QUANTITY_SIZE], double time_s)
+{
+    return roof_format_quantity(out, time_s, ROOF_UNIT_MILLISECONDS);
+}
+
 const char *roof_simulation_missed(char out[ROOF_QUANTITY_SIZE], double time_s, double limit_s)
 {
     char limit[ROOF_QUANTITY_SIZE];

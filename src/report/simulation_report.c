@@ -14,17 +14,8 @@
 #include "report/note_list.h"
 #include "report/published_report.h"
 #include "report/report.h"
+#include "report/simulation_idle.h"
 #include "report/simulation_parts.h"
-
-static const char *const latency_names[ROOF_LATENCY_COUNT] = {
-    [ROOF_LATENCY_TTFT] = "time to first token",
-    [ROOF_LATENCY_TPOT] = "time per token",
-    [ROOF_LATENCY_E2E] = "end to end"};
-
-const char *roof_report_latency(enum roof_latency latency)
-{
-    return latency_names[latency];
-}
 
 /* Rows of latencies are in milliseconds up to this mean, so that their columns compare; longer ones
  * are read in seconds. */
@@ -34,11 +25,6 @@ const char *roof_report_latency(enum roof_latency latency)
 #define SHOWN 1e-3
 
 /* --- for people ---------------------------------------------------------------------------- */
-
-const char *roof_simulation_short(char out[ROOF_QUANTITY_SIZE], double time_s)
-{
-    return roof_format_quantity(out, time_s, ROOF_UNIT_MILLISECONDS);
-}
 
 const char *roof_simulation_time(char out[ROOF_QUANTITY_SIZE], double time_s,
                                  const struct roof_latency_result *row)
@@ -117,6 +103,9 @@ void roof_simulation_put_asked(struct roof_text *out, const struct roof_simulati
     } else {
         roof_text_printf(out, "%s requests/s, ", roof_format_short(rate, row->result.rate));
         roof_text_plain(out, row->trace != NULL ? row->trace : row->arrivals);
+        if (row->trace_users > 0) {
+            roof_text_printf(out, ", %" PRId64 " requests in flight", row->trace_users);
+        }
     }
     if (row->trace == NULL) {
         roof_text_put(out, "; prompt ");
@@ -210,7 +199,8 @@ static void put_none(struct roof_text *out, const struct roof_simulation *s,
         char most[ROOF_QUANTITY_SIZE];
         if (!r->met && isfinite(r->limited_s)) {
             roof_text_printf(out, "%sthe %s of %s is %s (limit %s)", separator,
-                             roof_report_percentile(name, limit[i].percent), latency_names[i],
+                             roof_report_percentile(name, limit[i].percent),
+                             roof_report_latency((enum roof_latency)i),
                              roof_simulation_missed(time, r->limited_s, limit[i].time_s),
                              roof_simulation_short(most, limit[i].time_s));
             separator = ", ";
@@ -303,7 +293,7 @@ static void put_latencies(struct roof_text *out, const struct roof_simulation *s
     for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
         const struct roof_latency_result *const r = &s->latency[i];
         const double value[] = {r->mean_s, r->p50_s, r->p90_s, r->p99_s};
-        roof_text_printf(out, "  %-20s", latency_names[i]);
+        roof_text_printf(out, "  %-20s", roof_report_latency((enum roof_latency)i));
         for (size_t k = 0; k < COUNT(value); k++) {
             char time[ROOF_QUANTITY_SIZE];
             roof_text_printf(out, " %9s", roof_simulation_time(time, value[k], r));
@@ -406,7 +396,8 @@ static void put_drafts(struct roof_text *out, const struct roof_simulation_row *
 }
 
 /* Writes the load of the engine: rates, and means over time. */
-static void put_load(struct roof_text *out, const struct roof_simulation_row *row)
+static void put_load(struct roof_text *out, const struct roof_simulation_row *row,
+                     const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
 {
     const struct roof_simulation *const s = &row->result;
     char a[ROOF_QUANTITY_SIZE];
@@ -440,9 +431,8 @@ static void put_load(struct roof_text *out, const struct roof_simulation_row *ro
     if (row->bottleneck != NULL) {
         put_bottleneck(out, row);
     } else if (row->max_rate > 0 && row->prefill == NULL) {
-        put_line(out, "bottleneck", "none: requests come in bursts; the engine is busy ");
-        roof_text_printf(out, "%s of the time\n",
-                         roof_format_quantity(a, s->busy, ROOF_UNIT_FRACTION));
+        put_line(out, "bottleneck", "none: ");
+        roof_simulation_put_idle(out, row, limit);
     }
 }
 
@@ -596,7 +586,7 @@ static void put_fit(struct roof_text *out, const struct roof_simulation_row *row
         char measured[ROOF_QUANTITY_SIZE];
         char simulated[ROOF_QUANTITY_SIZE];
         if (!isnan(fit->error[i])) {
-            put_line(out, "", latency_names[i]);
+            put_line(out, "", roof_report_latency((enum roof_latency)i));
             roof_text_printf(out, " %s, simulated %s: error %+.1f%%\n",
                              roof_simulation_short(measured, fit->measured_s[i]),
                              roof_simulation_short(simulated, fit->simulated_s[i]),
@@ -631,7 +621,7 @@ void roof_simulation_report_text(struct roof_text *out, const struct roof_simula
     put_latencies(out, s, row->deployment->bound);
     roof_text_put(out, "\n");
     if (!roof_simulation_without_load(row)) {
-        put_load(out, row);
+        put_load(out, row, limit);
     }
     put_extent(out, row);
     put_limits(out, s, limit);

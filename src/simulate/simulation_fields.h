@@ -25,8 +25,9 @@ struct roof_simulation_row {
     const char *stack;  /* NULL: none was named */
     const char *router; /* NULL: there is one copy */
     int64_t concurrency;
-    bool lengths_vary; /* prompt lengths or output lengths differ */
-    int64_t chunk;     /* ROOF_CHUNK_WHOLE: whole prompts */
+    int64_t trace_users; /* constant number of requests in flight of the trace; 0: they arrive */
+    bool lengths_vary;   /* prompt lengths or output lengths differ */
+    int64_t chunk;       /* ROOF_CHUNK_WHOLE: whole prompts */
     int64_t max_num_seqs;
     int64_t seed;
     const char *bottleneck;
