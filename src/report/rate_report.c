@@ -498,6 +498,19 @@ static void put_copies(struct roof_text *out, int64_t copies, int64_t devices, c
                      copies == 1 ? "s" : "");
 }
 
+/* Explains the copies of a plan that prefills apart: "3x1+2x4". */
+static void put_halves(struct roof_text *out, const struct roof_rate_answer *a,
+                       const struct roof_plan *plan)
+{
+    struct roof_plan_row row;
+    roof_plan_name(&row, plan, 1, &a->problem->answer->problem);
+    roof_text_printf(out, "copies: %s is ", row.copies);
+    put_copies(out, plan->prefill.copies, roof_split_devices(&plan->prefill.split), "prefill");
+    roof_text_put(out, ", and ");
+    put_copies(out, plan->dp, roof_split_devices(&plan->split), "decode");
+    roof_text_put(out, "\n");
+}
+
 /* Explains what the table has beside numbers. */
 static void put_legend(struct roof_text *out, const struct roof_rate_answer *a, size_t top)
 {
@@ -522,14 +535,7 @@ static void put_legend(struct roof_text *out, const struct roof_rate_answer *a, 
     roof_text_put(out, any || a->found->compared > 0 ? "\n" : "");
     roof_rate_trace_order(out, a, shown);
     if (halves != NULL) {
-        const struct roof_plan *const plan = &halves->plan;
-        struct roof_plan_row row;
-        roof_plan_name(&row, plan, 1, &a->problem->answer->problem);
-        roof_text_printf(out, "copies: %s is ", row.copies);
-        put_copies(out, plan->prefill.copies, roof_split_devices(&plan->prefill.split), "prefill");
-        roof_text_put(out, ", and ");
-        put_copies(out, plan->dp, roof_split_devices(&plan->split), "decode");
-        roof_text_put(out, "\n");
+        put_halves(out, a, &halves->plan);
     }
     if (other) {
         const size_t from = out->length;

@@ -220,7 +220,7 @@ def config(random):
         if chance(random, 0.7):
             c["sliding_window"] = size(random, 12)
         if kind.startswith("qwen") and chance(random, 0.7):
-            c["use_sliding_window"] = "sliding_window" in c and chance(random, 0.7)
+            c["use_sliding_window"] = chance(random, 0.7) and "sliding_window" in c
             c["max_window_layers"] = random.randint(0, 14)
         elif kind == "gemma3_text" and chance(random, 0.5):
             key = random.choice(("sliding_window_pattern", "_sliding_window_pattern"))

@@ -181,7 +181,8 @@ static void test_users(void **state)
 {
     (void)state;
     for (int room = 1; room < 9; room++) {
-        struct roof_loop loop = {1.001, 50, 3, room, 1, false, room / 4 + 1};
+        const int groups = room < 4 ? 1 : 2 + room / 8;
+        struct roof_loop loop = {1.001, 50, 3, room, 1, false, groups};
         struct roof_loop_times before = run_with(loop, grouped);
         loop.users = 1.01;
         while (loop.users < 300) {
