@@ -137,6 +137,9 @@ static void add_scenario(struct roof_about *about, const struct roof_model_predi
     struct roof_about_scenario *const next =
         &about->scenario[full ? ROOF_ABOUT_MOST : about->scenarios];
     bool known = full;
+    if (full && about->common.parts == 0) {
+        return; /* nothing is left to compare */
+    }
     put_scenario(next, model, sweep);
     keep_common(&about->common, next, about->scenarios == 0);
     about->formats.failed |= next->text.failed | about->common.text.failed;

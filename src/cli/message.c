@@ -48,9 +48,9 @@ void cli_forget_words(void)
 static void spell(char *out, size_t size, const char *key)
 {
     const size_t number = roof_input_number(key);
-    const struct roof_input *const input = roof_input_find(key);
+    const struct roof_input *const input = number < ROOF_INPUT_COUNT ? roof_input(number) : NULL;
     const struct roof_synonym *const synonym = roof_synonym_of_key(key);
-    const char *const word = number < ROOF_INPUT_COUNT ? typed[number] : NULL;
+    const char *const word = input != NULL ? typed[number] : NULL;
     const char *const option = word != NULL      ? word
                                : input != NULL   ? input->option
                                : synonym != NULL ? synonym->option

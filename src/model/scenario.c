@@ -637,9 +637,7 @@ bool roof_scenario_gguf(const struct roof_scenario *s, const struct roof_model *
     return gguf;
 }
 
-/* Takes the kernels of llama.cpp for weights in GGUF formats: those of no other stack were
- * measured.
- */
+/* Takes the kernels of llama.cpp for weights in GGUF formats: no other stack's were measured. */
 static void resolve_stack(struct roof_scenario *s, const struct roof_model *model)
 {
     if (s->common.stack != ROOF_STACK_LLAMA_CPP && roof_scenario_gguf(s, model)) {
