@@ -4,8 +4,9 @@
  * Words: src/base/quantity.c src/catalog/precision.c src/operator/operator.c src/model/weights.c
  * Words: src/operator/operator.h
  * Words: src/decide/input.c */
+#include <ctype.h>
 #include <inttypes.h>
-#include <strings.h>
+#include <string.h>
 
 #include "fuzz.h"
 
@@ -102,15 +103,31 @@ static void parse_values(const char *text)
     roof_values_free(&values);
 }
 
+/* What a precision was found by is a plain word in capitals or not; its own name and its alias
+   lead to it too. */
+static void find_again(enum roof_precision precision, const char *text)
+{
+    const struct roof_format *const format = roof_format(precision);
+    enum roof_precision again = ROOF_PRECISION_AUTO;
+    CHECK(roof_precision_find(&again, format->name, NULL) == ROOF_OK && again == precision);
+    CHECK(format->alias == NULL ||
+          (roof_precision_find(&again, format->alias, NULL) == ROOF_OK && again == precision));
+    char capitals[24] = {0};
+    CHECK(strlen(text) < sizeof capitals);
+    for (size_t i = 0; text[i] != '\0'; i++) {
+        CHECK(isalnum((unsigned char)text[i]) || strchr("_-+.", text[i]) != NULL);
+        capitals[i] = (char)toupper((unsigned char)text[i]);
+    }
+    CHECK(roof_precision_find(&again, capitals, NULL) == ROOF_OK && again == precision);
+}
+
 static void find_names(const char *text)
 {
     struct roof_error error = {0};
     enum roof_precision precision = ROOF_PRECISION_AUTO;
     enum roof_status status = roof_precision_find(&precision, text, &error);
     if (status == ROOF_OK) {
-        const struct roof_format *const format = roof_format(precision);
-        CHECK(strcasecmp(text, format->name) == 0 ||
-              (format->alias != NULL && strcasecmp(text, format->alias) == 0));
+        find_again(precision, text);
     } else {
         fuzz_refused(status, &error);
     }
