@@ -164,15 +164,15 @@ struct roof_formats {
     }
 
 /** The serving stack whose kernels run. ROOF_STACK_BEST is the fastest of them for the shape.
- * llama.cpp is apart: its kernels are those of all stacks for weights and caches in GGUF formats,
- * and for other formats BEST uses them only if no other stack has a kernel. */
+ * llama.cpp is apart: its kernels are those of all stacks for weights and caches in GGUF formats.
+ * For other formats BEST uses a borrowed fit of them only if no other stack has a kernel. */
 enum roof_stack {
     ROOF_STACK_BEST,
     ROOF_STACK_TRTLLM,
     ROOF_STACK_VLLM,
     ROOF_STACK_SGLANG,
     ROOF_STACK_AITER,     /**< AMD's library, as its tuner chooses among its kernels */
-    ROOF_STACK_LLAMA_CPP, /**< BEST uses it only if no other stack has a kernel */
+    ROOF_STACK_LLAMA_CPP, /**< fitted to times of whole models */
     ROOF_STACK_COUNT
 };
 /** The state of the cache when a kernel begins: without or with its data. */

@@ -484,9 +484,15 @@ try_local(struct tries *tries, const struct roof_kernel_task *task, enum roof_ke
     return one;
 }
 
-/* Chooses the fastest of all stacks for a pair of formats; llama.cpp, whose fits are to whole
- * passes, only if no other stack has a kernel. second_s is the time of the next fastest kernel, or
- * 0. */
+/* Tells whether the device has a fit of its own for a kernel of llama.cpp. */
+static bool is_own(const struct roof_kernel_task *task, const struct roof_expected *one)
+{
+    return one != NULL && !roof_fit_is_lent(task->calibration, one->fit);
+}
+
+/* Chooses the fastest of all stacks for a pair of formats. A kernel of llama.cpp is one of them if
+ * the device has a fit of its own for it; a borrowed one only serves if no other stack has a
+ * kernel. second_s is the time of the next fastest kernel, or 0. */
 static const struct roof_expected *try_all(struct tries *tries, const struct roof_kernel_task *task,
                                            enum roof_kernel kernel, enum roof_numerics numerics,
                                            double *second_s)
@@ -494,13 +500,16 @@ static const struct roof_expected *try_all(struct tries *tries, const struct roo
     const struct roof_expected *fastest = NULL;
     *second_s = 0;
     const unsigned stacks = roof_calibration_stacks(task->calibration, kernel, numerics);
-    for (int stack = ROOF_STACK_BEST + 1; stack < ROOF_STACK_LLAMA_CPP && stacks >> stack != 0;
+    for (int stack = ROOF_STACK_BEST + 1; stack < ROOF_STACK_COUNT && stacks >> stack != 0;
          stack++) {
+        const bool local = stack == ROOF_STACK_LLAMA_CPP;
+        if ((stacks >> stack & 1) == 0 || (local && !runs_in_llama_cpp(task))) {
+            continue;
+        }
         const struct roof_expected *const one =
-            (stacks >> stack & 1) == 0
-                ? NULL
-                : try_stack(tries, task, kernel, (enum roof_stack)stack, numerics);
-        if (one == NULL || one == fastest) {
+            local ? try_local(tries, task, kernel)
+                  : try_stack(tries, task, kernel, (enum roof_stack)stack, numerics);
+        if (one == NULL || one == fastest || (local && fastest != NULL && !is_own(task, one))) {
             continue;
         }
         if (fastest == NULL || one->time_s < fastest->time_s) {
@@ -514,19 +523,41 @@ static const struct roof_expected *try_all(struct tries *tries, const struct roo
                            : try_stack(tries, task, kernel, ROOF_STACK_LLAMA_CPP, numerics);
 }
 
+/* Computes the time of a kernel for one stack: its kernel for these formats, else the fastest one
+ * of other stacks for them; NULL if there is none. For formats of GGUF, every stack has the kernels
+ * of llama.cpp first. A borrowed fit of llama.cpp is no reason to expect a shorter time than that
+ * of the other stacks. */
+static const struct roof_expected *try_asked(struct tries *tries,
+                                             const struct roof_kernel_task *task,
+                                             enum roof_kernel kernel, enum roof_stack stack,
+                                             enum roof_numerics numerics, double *second_s)
+{
+    const bool gguf = reads_gguf(task->workload);
+    const bool local = stack == ROOF_STACK_LLAMA_CPP && runs_in_llama_cpp(task);
+    const struct roof_expected *const one =
+        gguf || local ? try_local(tries, task, kernel)
+        : stack == ROOF_STACK_BEST || stack == ROOF_STACK_LLAMA_CPP
+            ? NULL
+            : try_stack(tries, task, kernel, stack, numerics);
+    *second_s = 0;
+    if (one != NULL && (gguf || !local || is_own(task, one))) {
+        return one;
+    }
+    const struct roof_expected *const fastest = try_all(tries, task, kernel, numerics, second_s);
+    return one == NULL || (fastest != NULL && fastest->time_s > one->time_s) ? fastest : one;
+}
+
 /*
  * For each requested stack it uses the stack's kernel for these formats, else the fastest kernel of
- * other stacks for them, and only then tries the substitute formats. For formats of GGUF, every
- * stack has the kernels of llama.cpp first. So `best` is never slower than a named stack: either
- * the named stack has a kernel, of which `best` is the minimum, or both use the same one.
+ * other stacks for them, and only then tries the substitute formats. So `best` is never slower than
+ * a named stack: either the named stack has a kernel, of which `best` is the minimum, or both use
+ * the same one.
  */
 static void expect_asked(struct roof_expected out[ROOF_STACK_COUNT],
                          const struct roof_kernel_task *task, enum roof_kernel kernel,
                          const struct roof_stacks *asked)
 {
     struct tries tries; /* not cleared: that would take as long as a kernel */
-    const bool gguf = reads_gguf(task->workload);
-    const bool local = runs_in_llama_cpp(task);
     size_t found = 0;
     for (size_t i = 0; i < asked->count; i++) {
         out[i].time_s = ROOF_UNKNOWN;
@@ -535,17 +566,12 @@ static void expect_asked(struct roof_expected out[ROOF_STACK_COUNT],
          found == 0 && *numerics != ROOF_NUMERICS_COUNT; numerics++) {
         tries.count = 0;
         for (size_t i = 0; i < asked->count; i++) {
-            const enum roof_stack stack = asked->stack[i];
-            const struct roof_expected *one =
-                gguf || (local && stack == ROOF_STACK_LLAMA_CPP) ? try_local(&tries, task, kernel)
-                : stack == ROOF_STACK_BEST || stack == ROOF_STACK_LLAMA_CPP
-                    ? NULL
-                    : try_stack(&tries, task, kernel, stack, *numerics);
             double second = 0;
-            one = one != NULL ? one : try_all(&tries, task, kernel, *numerics, &second);
+            const struct roof_expected *const one =
+                try_asked(&tries, task, kernel, asked->stack[i], *numerics, &second);
             if (one != NULL) {
                 out[i] = *one;
-                roof_kernel_set_band(&out[i], task, stack, second);
+                roof_kernel_set_band(&out[i], task, asked->stack[i], second);
                 found++;
             }
         }
