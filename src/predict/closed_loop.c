@@ -169,7 +169,7 @@ static enum roof_status join_prompts(struct roof_loop_times *out, const struct r
                                      roof_step_function *step, void *context,
                                      struct roof_error *error)
 {
-    const double most = floor(fmin(loop->users, loop->room));
+    const double most = loop->users <= loop->room ? loop->users : floor(loop->room);
     const double least = loop->users * loop->chunks / (loop->steps + loop->chunks);
     const double at_once[] = {1, fmin(loop->groups, most), most};
     struct roof_step_times light = {0};

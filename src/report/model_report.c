@@ -215,13 +215,19 @@ static const char *beside_prompt(const struct roof_model_prediction *r)
                                       : "; one prompt, while others decode";
 }
 
-/* Returns a note on what the time per token includes beside decode steps, for a batch that is not
- * static. */
-static const char *between_tokens(const struct roof_scenario *s)
+/* Returns a note on what the times per token include beside decode steps, for a batch that is not
+ * static. The bound has no prompts if another schedule keeps them apart from the steps that decode.
+ */
+static const char *between_tokens(const struct roof_model_prediction *r)
 {
-    return s->common.shape.batch == 1 ? ""
-           : s->pp > 1                ? "; stages wait for prefill of others"
-                                      : "; includes prefill for others";
+    const struct roof_scenario *const s = &r->scenario;
+    const bool apart = r->tpot_s * r->tokens_per_step <= r->step_s * (1 + 1e-9);
+    return s->common.shape.batch == 1  ? ""
+           : !apart && s->pp > 1       ? "; stages wait for prefill of others"
+           : !apart                    ? "; includes prefill for others"
+           : isnan(r->expected_tpot_s) ? ""
+           : s->pp > 1                 ? ", in which stages wait for prefill of others"
+                                       : ", with prefill for others";
 }
 
 static void put_request(struct roof_text *out, const struct roof_model_prediction *r)
@@ -233,7 +239,7 @@ static void put_request(struct roof_text *out, const struct roof_model_predictio
         snprintf(mean, sizeof mean, "; mean over %" PRId64 " tokens, with a growing context",
                  r->scenario.generate - 1);
         put_time(out, "time per token", r->tpot_s, r->expected_tpot_s,
-                 r->scenario.static_batch > 0 ? mean : between_tokens(&r->scenario));
+                 r->scenario.static_batch > 0 ? mean : between_tokens(r));
     }
     if (r->scenario.static_batch == 0 && r->scenario.generate > 1) {
         put_time(out, "decode step", r->step_s, r->expected_step_s, "; without prompts");

@@ -1902,7 +1902,7 @@ class InFlight:
         return [sum(weight * times[i] for weight, times in parts) for i in (0, 1, 2)]
 
     def times(self, tokens_per_step):
-        """ttft, and tpot or None."""
+        """ttft, tpot or None, and the whole."""
         b, steps = Fraction(self.batch, self.lanes), (self.generate - 1) / tokens_per_step
         room = self.budget / Fraction(self.new, self.chunks)
         room *= 1 if "shared" in BROKEN else self.groups
@@ -1923,17 +1923,22 @@ class InFlight:
             step = ((1 - mixed) * self.step(decoding if b > 1 else b, Fraction(0)) if mixed < 1
                     else 0) + (mixed * self.step(decoding, Fraction(1)) if mixed else 0) \
                 if steps else 0
-        if prefilled <= self.groups > 1 and not waits and b > 1 and steps:
-            ttft, step = (min(pair) for pair in zip((ttft, step), self.together(b, steps)))
-        return ttft, step / tokens_per_step if self.generate > 1 else None
+        bounds = [(ttft, step, ttft + steps * step)]
+        most = b if b <= room else Fraction(room // 1)
+        if b > 1 and steps and not waits and "together" not in BROKEN:
+            bounds += [self.together(b, steps, at_once)
+                       for at_once in {Fraction(1), min(Fraction(self.groups), most), most}
+                       if at_once >= prefilled]
+        ttft, step, whole = (min(values) for values in zip(*bounds))
+        return ttft, step / tokens_per_step if self.generate > 1 else None, whole
 
-    def together(self, b, steps):
-        """ttft and a step if all groups of the attention prefill in the same steps."""
-        at_once = min(b, self.groups)
-        time, turn, path = self.step_turn_and_path(b - at_once, Fraction(at_once))
+    def together(self, b, steps, at_once):
+        """ttft, a step and the whole if some prompts are prefilled in the same steps."""
+        time, turn, path = self.step_turn_and_path(b - at_once, at_once)
         ttft = path + (self.chunks - 1) * turn if self.common.get("pp", 1) > 1 else self.chunks * time
         mixed = (b - at_once) * self.chunks / (at_once * steps)
-        return ttft, mixed * time + ((1 - mixed) * self.step(b, Fraction(0)) if mixed < 1 else 0)
+        step = mixed * time + ((1 - mixed) * self.step(b, Fraction(0)) if mixed < 1 else 0)
+        return ttft, step, ttft + steps * step
 
     def widen(self, row):
         """To the widest step: each group in each lane prefills what its budget allows."""
@@ -1960,8 +1965,7 @@ def in_flight(m, asked, device, **options):
         row["cache"] = own["cache"] + end["cache"] - bare["cache"]
     loop.widen(row)
     fill_memories(row, device)
-    row["ttft"], row["tpot"] = loop.times(row["tokens_per_step"])
-    row["e2e"] = row["ttft"] + (loop.generate - 1) * (row["tpot"] or 0)
+    row["ttft"], row["tpot"], row["e2e"] = loop.times(row["tokens_per_step"])
     row["rate"] = loop.batch * loop.generate / row["e2e"]
     return row
 

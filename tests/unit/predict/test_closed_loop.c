@@ -22,15 +22,13 @@ static enum roof_status plane(struct roof_step_times *out, void *context, double
     return ROOF_OK;
 }
 
+/* Fails after as many steps as the context says. */
 static enum roof_status fails(struct roof_step_times *out, void *context, double decoding,
                               double chunks, struct roof_error *error)
 {
-    (void)out;
-    (void)context;
-    (void)decoding;
-    (void)chunks;
-    (void)error;
-    return ROOF_USAGE;
+    int calls = 0;
+    int *const left = context;
+    return (*left)-- > 0 ? plane(out, &calls, decoding, chunks, error) : ROOF_USAGE;
 }
 
 /* Groups of the attention share a step: a chunk beside that of another takes 1 s more. */
@@ -54,67 +52,92 @@ static struct roof_loop_times run(struct roof_loop loop)
     return run_with(loop, plane);
 }
 
-/* Numbers that one works out by hand. */
+/* Checks the bounds of a request and of its parts, and the expected times, which are those of
+ * chunks that are spread: twice as long. */
+struct by_hand {
+    struct roof_loop loop; /* users, steps, chunks, room, lanes, pipeline, groups */
+    double ttft, step;     /* spread */
+    double bound_ttft, bound_step, bound_whole;
+};
+static void check_by_hand(const struct by_hand *c, roof_step_function *step)
+{
+    const struct roof_loop_times t = run_with(c->loop, step);
+    assert_near(t.ttft.value[ROOF_STEP_BOUND], c->bound_ttft, 1e-12);
+    assert_near(t.step.value[ROOF_STEP_BOUND], c->bound_step, 1e-12);
+    assert_near(t.whole.value[ROOF_STEP_BOUND], c->bound_whole, 1e-12);
+    assert_near(t.ttft.value[ROOF_STEP_EXPECTED], 2 * c->ttft, 1e-12);
+    assert_near(t.step.value[ROOF_STEP_EXPECTED], 2 * c->step, 1e-12);
+    assert_near(t.whole.value[ROOF_STEP_EXPECTED], 2 * (c->ttft + c->loop.steps * c->step), 1e-12);
+    assert_near(t.step.value[ROOF_STEP_PATH], 0.75 * c->bound_step, 1e-12);
+}
+
+/* Numbers that one works out by hand. No schedule of a plane has less work than another, so the
+ * bound of the whole is that of each. */
 static void test_by_hand(void **state)
 {
     (void)state;
-    static const struct {
-        struct roof_loop loop; /* users, steps, chunks, room */
-        double ttft, step;
-    } cases[] = {
+    static const struct by_hand cases[] = {
         /* One user: its chunks alone, then its steps alone. */
-        {{1, 99, 2, 1, 1, false, 1}, 120, 12},
-        {{1, 0, 3, 1, 1, false, 1}, 180, 0},
-        {{1, 99, 1, 8, 1, false, 1}, 60, 12},
-        /* 100 steps, in which 4.9 decode; 8 of the 98 steps of a user have a chunk of another. */
-        {{5, 98, 2, 1, 1, false, 1}, 139.6, 19.8 + 50 * 8. / 98},
+        {{1, 99, 2, 1, 1, false, 1}, 120, 12, 120, 12, 1308},
+        {{1, 0, 3, 1, 1, false, 1}, 180, 0, 180, 0, 180},
+        {{1, 99, 1, 8, 1, false, 1}, 60, 12, 60, 12, 1248},
+        /* 100 steps, in which 4.9 decode; 8 of the 98 steps of a user have a chunk of another. One
+         * prompt at a time has four sequences beside it, and five decode in the other steps, which
+         * take 20 s: a shorter first token, and longer steps. */
+        {{5, 98, 2, 1, 1, false, 1}, 139.6, 19.8 + 50 * 8. / 98, 136, 19.8 + 50 * 8. / 98, 2480},
         /* All 8 steps of a user have the 8 chunks of the others: 4 users decode. */
-        {{5, 8, 2, 1, 1, false, 1}, 136, 68},
-        /* 60 chunks in 10 steps, 6 in each, beside 24 sequences. */
-        {{30, 8, 2, 8, 1, false, 1}, 716, 358},
+        {{5, 8, 2, 1, 1, false, 1}, 136, 68, 136, 68, 680},
+        /* 60 chunks in 10 steps, 6 in each, beside 24 sequences; or eight in 7.5 steps, 5.5 of them
+         * among the 8 in which a user decodes: beside 22 they take 454 s, and the others 70 s. */
+        {{30, 8, 2, 8, 1, false, 1}, 716, 358, 716, 70 + 384 * 5.5 / 8, 3580},
         /* A step takes no more than one: 60 steps, in which 30 x 8 / 60 decode. */
-        {{30, 8, 2, 1, 1, false, 1}, 52 * 68, 68},
+        {{30, 8, 2, 1, 1, false, 1}, 52 * 68, 68, 52 * 68, 68, 60 * 68},
         /* One token: nobody decodes, and four prompts share a step, or two do. */
-        {{4, 0, 1, 8, 1, false, 1}, 210, 0},
-        {{4, 0, 1, 2, 1, false, 1}, 2 * 110, 0},
+        {{4, 0, 1, 8, 1, false, 1}, 210, 0, 210, 0, 210},
+        {{4, 0, 1, 2, 1, false, 1}, 2 * 110, 0, 2 * 110, 0, 2 * 110},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        const struct roof_loop_times t = run(cases[i].loop);
-        assert_near(t.ttft.value[ROOF_STEP_BOUND], cases[i].ttft, 1e-12);
-        assert_near(t.step.value[ROOF_STEP_BOUND], cases[i].step, 1e-12);
-        assert_near(t.ttft.value[ROOF_STEP_EXPECTED], 2 * cases[i].ttft, 1e-12);
-        assert_near(t.step.value[ROOF_STEP_EXPECTED], 2 * cases[i].step, 1e-12);
+        check_by_hand(&cases[i], plane);
     }
 }
 
-/* Chunks of all groups in the same steps lower the bounds, and leave the expected times as they
- * are. */
-static void test_groups(void **state)
+/* Chunks of several prompts in the same steps lower the bounds, and leave the expected times as
+ * they are. */
+static void test_together(void **state)
 {
     (void)state;
-    static const struct {
-        struct roof_loop loop; /* users, steps, chunks, room, lanes, pipeline, groups */
-        double ttft, step, ttft_spread, step_spread;
-    } cases[] = {
-        /* 7.84 decode, and 14 of 98 steps have a chunk; or four decode beside four chunks in 4 of
-         * 98 x 2 steps, 10 + 8 + 53 s each, and eight decode in the others. */
-        {{8, 98, 2, 4, 1, false, 4}, 142, 26 + 45. * 4 / 196, 151.36, 25.68 + 50 * 14. / 98},
+    static const struct by_hand cases[] = {
+        /* Spread, 7.84 decode, and 14 of 98 steps have a chunk. Or four decode beside four chunks
+         * in 4 of 98 x 2 steps, 10 + 8 + 53 s each, and eight decode in the others. */
+        {{8, 98, 2, 4, 1, false, 4},
+         151.36,
+         25.68 + 50 * 14. / 98,
+         142,
+         26 + 45. * 4 / 196,
+         142 + 98 * 26 + 45. * 2},
+        /* No groups, and four users: all four prefill together, in 10 + 53 s. */
+        {{4, 98, 2, 4, 1, false, 1}, 135.68, 17.84 + 50 * 6. / 98, 126, 18, 126 + 98 * 18},
+        /* The same with room for six, and with room for three and a half: three beside one, in 65
+         * s, are the longer way to the first token, and fewer steps have chunks: 2 / 3. */
+        {{4, 98, 2, 6, 1, false, 1}, 135.68, 17.84 + 50 * 6. / 98, 126, 18, 126 + 98 * 18},
+        {{4, 98, 2, 3.5, 1, false, 1},
+         135.68,
+         17.84 + 50 * 6. / 98,
+         128,
+         18 + 46 * 2. / 294,
+         128 + 98 * 18 + 46 * 2. / 3},
         /* Fewer users than groups: none has a chunk beside its steps. */
-        {{3, 98, 2, 4, 1, false, 4}, 124, 16, 131.76, 15.88 + 50 * 4. / 98},
+        {{3, 98, 2, 4, 1, false, 4}, 131.76, 15.88 + 50 * 4. / 98, 124, 16, 124 + 98 * 16},
         /* Two chunks beside eight sequences in each step; or four beside six in 12 of 32. */
-        {{10, 8, 2, 4, 1, false, 4}, 150, 30 + 45 * 0.375, 154, 77},
+        {{10, 8, 2, 4, 1, false, 4}, 154, 77, 150, 30 + 45 * 0.375, 150 + 240 + 135},
         /* Prompts wait for steps that are full: 60 chunks in 15 steps, beside 16 sequences. */
-        {{30, 8, 2, 4, 1, false, 4}, 7 * 95, 95, 7 * 95, 95},
-        /* Six chunks in each step are in all groups anyway. */
-        {{30, 8, 2, 8, 1, false, 4}, 226, 113, 226, 113},
+        {{30, 8, 2, 4, 1, false, 4}, 7 * 95, 95, 7 * 95, 95, 15 * 95},
+        /* Six chunks beside 24 sequences in each step, 55 s for the chunks; or eight beside 22 in
+         * 5.5 of 8, in 111 s instead of 70 s. */
+        {{30, 8, 2, 8, 1, false, 4}, 226, 113, 222, 70 + 41 * 5.5 / 8, 222 + 560 + 41 * 5.5},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        const struct roof_loop_times t = run_with(cases[i].loop, grouped);
-        assert_near(t.ttft.value[ROOF_STEP_BOUND], cases[i].ttft, 1e-12);
-        assert_near(t.step.value[ROOF_STEP_BOUND], cases[i].step, 1e-12);
-        assert_near(t.ttft.value[ROOF_STEP_EXPECTED], 2 * cases[i].ttft_spread, 1e-12);
-        assert_near(t.step.value[ROOF_STEP_EXPECTED], 2 * cases[i].step_spread, 1e-12);
-        assert_near(t.step.value[ROOF_STEP_PATH], 0.75 * cases[i].step, 1e-12);
+        check_by_hand(&cases[i], grouped);
     }
 }
 
@@ -168,8 +191,10 @@ static void test_work(void **state)
                     const struct roof_loop_times t = run(loop);
                     const double chunks = (double)b * k;
                     const double n = chunks / room > s + k ? chunks / room : s + k;
-                    const double whole = t.ttft.value[0] + s * t.step.value[0];
-                    assert_near(whole / (n * (10 + 2. * b * s / n) + 50 * chunks), 1, 1e-12);
+                    const double work = n * (10 + 2. * b * s / n) + 50 * chunks;
+                    assert_near(t.whole.value[ROOF_STEP_BOUND] / work, 1, 1e-12);
+                    assert_near(t.whole.value[ROOF_STEP_EXPECTED] / work, 2, 1e-12);
+                    assert_true(t.ttft.value[0] + s * t.step.value[0] <= work * (1 + 1e-12));
                 }
             }
         }
@@ -190,28 +215,42 @@ static void test_users(void **state)
             const struct roof_loop_times t = run_with(loop, grouped);
             const double ttft = t.ttft.value[0] / before.ttft.value[0];
             const double step = t.step.value[0] / before.step.value[0];
+            const double whole = t.whole.value[0] / before.whole.value[0];
             assert_true(ttft >= 1 - 1e-12 && ttft < 1.1);
             assert_true(step >= 1 - 1e-12 && step < 1.1);
+            assert_true(whole >= 1 - 1e-12 && whole < 1.1);
             before = t;
         }
     }
 }
 
+/* Each step can fail. */
 static void test_failure(void **state)
 {
     (void)state;
-    static const struct roof_loop loops[] = {
-        {1, 9, 1, 1, 1, false, 1}, {5, 98, 2, 1, 2, true, 1}, {30, 8, 2, 8, 1, false, 1}};
-    for (size_t i = 0; i < COUNT(loops); i++) {
-        struct roof_loop_times out;
-        assert_int_equal(roof_closed_loop(&out, &loops[i], fails, NULL, NULL), ROOF_USAGE);
+    static const struct {
+        struct roof_loop loop;
+        int steps;
+    } cases[] = {{{1, 9, 1, 1, 1, false, 1}, 2},   /* the chunk alone, and a step */
+                 {{5, 98, 2, 1, 2, true, 1}, 4},   /* two spread, and two of one prompt at a time */
+                 {{8, 98, 2, 6, 1, false, 4}, 6},  /* one, four and six at a time */
+                 {{30, 8, 2, 8, 1, false, 1}, 3}}; /* full ones, and two with eight at a time */
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        for (int steps = 0; steps <= cases[i].steps; steps++) {
+            struct roof_loop_times out;
+            int left = steps;
+            const enum roof_status status =
+                roof_closed_loop(&out, &cases[i].loop, fails, &left, NULL);
+            assert_int_equal(status, steps < cases[i].steps ? ROOF_USAGE : ROOF_OK);
+            assert_int_equal(left, steps < cases[i].steps ? -1 : 0);
+        }
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand), cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_by_hand), cmocka_unit_test(test_together),
         cmocka_unit_test(test_lanes),   cmocka_unit_test(test_chunks_follow),
         cmocka_unit_test(test_work),    cmocka_unit_test(test_users),
         cmocka_unit_test(test_failure),
