@@ -492,7 +492,8 @@ static bool is_own(const struct roof_kernel_task *task, const struct roof_expect
 
 /* Chooses the fastest of all stacks for a pair of formats. A kernel of llama.cpp is one of them if
  * the device has a fit of its own for it; a borrowed one only serves if no other stack has a
- * kernel. second_s is the time of the next fastest kernel, or 0. */
+ * kernel. second_s is the time of the next fastest kernel, or 0; that of llama.cpp, which was
+ * fitted to whole passes, is none. */
 static const struct roof_expected *try_all(struct tries *tries, const struct roof_kernel_task *task,
                                            enum roof_kernel kernel, enum roof_numerics numerics,
                                            double *second_s)
@@ -515,7 +516,7 @@ static const struct roof_expected *try_all(struct tries *tries, const struct roo
         if (fastest == NULL || one->time_s < fastest->time_s) {
             *second_s = fastest == NULL ? 0 : fastest->time_s;
             fastest = one;
-        } else {
+        } else if (!local) {
             *second_s = *second_s > 0 ? fmin(*second_s, one->time_s) : one->time_s;
         }
     }

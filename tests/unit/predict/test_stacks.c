@@ -70,12 +70,6 @@ static void check_interval(const struct roof_prediction *best, double next)
     }
 }
 
-/* Returns true if the device has a fit of its own for the kernel. */
-static bool is_own(const struct roof_prediction *named)
-{
-    return !roof_kernel_is_lent(named->hardware, named->part[0].expected.fit);
-}
-
 /* Returns true if a workload has expected times, which are compared. */
 static bool check(const struct roof_workload *w, const struct roof_hardware *device)
 {
@@ -88,10 +82,9 @@ static bool check(const struct roof_workload *w, const struct roof_hardware *dev
         return false;
     }
     for (int s = ROOF_STACK_BEST + 1; s < ROOF_STACK_COUNT; s++) {
-        struct roof_prediction named;
-        const double one = expect_in(&named, w, device, (enum roof_stack)s);
+        const double one = expected_in(w, device, (enum roof_stack)s);
         least = fmin(least, one);
-        if (one > best && (s != ROOF_STACK_LLAMA_CPP || is_own(&named))) {
+        if (one > best && s != ROOF_STACK_LLAMA_CPP) {
             next = fmin(next, one);
         }
     }
