@@ -193,13 +193,13 @@ static void set_request(struct roof_plan *plan, const struct roof_request_times 
                         const struct roof_plan_problem *q)
 {
     const double *const next = t->tpot.value;
-    const double later = (double)(q->base.generate - 1);
+    const bool later = q->base.generate > 1;
     set_steps(plan, &t->ttft, &t->step, q);
     plan->waits = t->waits;
-    plan->tpot_s = later > 0 ? next[ROOF_STEP_EXPECTED] : ROOF_UNKNOWN;
-    plan->bound_tpot_s = later > 0 ? next[ROOF_STEP_BOUND] : ROOF_UNKNOWN;
-    plan->e2e_s = plan->ttft_s + (later > 0 ? later * plan->tpot_s : 0);
-    plan->bound_e2e_s = plan->bound_ttft_s + (later > 0 ? later * plan->bound_tpot_s : 0);
+    plan->tpot_s = later ? next[ROOF_STEP_EXPECTED] : ROOF_UNKNOWN;
+    plan->bound_tpot_s = later ? next[ROOF_STEP_BOUND] : ROOF_UNKNOWN;
+    plan->e2e_s = t->whole.value[ROOF_STEP_EXPECTED];
+    plan->bound_e2e_s = t->whole.value[ROOF_STEP_BOUND];
     take_bounds(plan);
 }
 

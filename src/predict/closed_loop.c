@@ -119,6 +119,13 @@ static enum roof_status spread_chunks(struct roof_loop_times *out, const struct 
     return ROOF_OK;
 }
 
+/* Adds up a request from its first step to its last. */
+static void add_whole(struct roof_loop_times *out, const struct roof_loop *loop)
+{
+    out->whole = out->ttft;
+    roof_step_add(&out->whole, loop->steps, &out->step);
+}
+
 /* Takes the bound of another step, with its parts, if it is lower. */
 static void lower_bound(struct roof_step_times *out, const struct roof_step_times *other)
 {
@@ -132,30 +139,46 @@ static void lower_bound(struct roof_step_times *out, const struct roof_step_time
     }
 }
 
-/*
- * Lowers the bounds to those of a schedule in which all groups of the attention have a chunk in the
- * same steps: then b - a sequences decode beside a chunks, and (b - a) K / a of the S decode steps
- * of a user have chunks of others. With b <= a all users prefill together, and none of these steps
- * has a chunk.
- */
-static enum roof_status join_groups(struct roof_loop_times *out, const struct roof_loop *loop,
-                                    roof_step_function *step, void *context,
-                                    struct roof_error *error)
+/* Lowers the bounds to those of a schedule in which j prompts pass through the same K steps. Beside
+ * them b - j sequences decode, and (b - j) K / j of the S decode steps of a user have chunks of
+ * others; `light` is a step without. With j = b nobody decodes meanwhile. */
+static enum roof_status join(struct roof_loop_times *out, const struct roof_loop *loop, double j,
+                             const struct roof_step_times *light, roof_step_function *step,
+                             void *context, struct roof_error *error)
 {
-    const double at_once = fmin(loop->groups, loop->users);
-    const double beside = loop->users - at_once;
-    const double mixed = fmin(1, beside * loop->chunks / (at_once * loop->steps));
+    const double beside = loop->users - j;
+    const double mixed = beside * loop->chunks / (j * loop->steps);
     struct roof_step_times heavy = {0};
+    struct roof_loop_times joined = {0};
+    TRY(add(&heavy, 1, step, context, beside, j, error));
+    add_chunks(&joined.ttft, loop, &heavy);
+    roof_step_add(&joined.step, 1 - mixed, light);
+    roof_step_add(&joined.step, mixed, &heavy);
+    add_whole(&joined, loop);
+    lower_bound(&out->ttft, &joined.ttft);
+    lower_bound(&out->step, &joined.step);
+    lower_bound(&out->whole, &joined.whole);
+    return ROOF_OK;
+}
+
+/* Lowers the bounds to those of schedules that start several prompts in the same step: one in each
+ * group of the attention, or as many as there are users and room. One at a time is not the same as
+ * chunks that are spread: it has exactly b - 1 sequences beside it. Schedules with fewer prompts
+ * at once than x do not keep up. */
+static enum roof_status join_prompts(struct roof_loop_times *out, const struct roof_loop *loop,
+                                     roof_step_function *step, void *context,
+                                     struct roof_error *error)
+{
+    const double most = floor(fmin(loop->users, loop->room));
+    const double least = loop->users * loop->chunks / (loop->steps + loop->chunks);
+    const double at_once[] = {1, fmin(loop->groups, most), most};
     struct roof_step_times light = {0};
-    struct roof_step_times first = {0};
-    struct roof_step_times mean = {0};
-    TRY(add(&heavy, 1, step, context, beside, at_once, error));
-    TRY(add(&light, 1 - mixed, step, context, loop->users, 0, error));
-    add_chunks(&first, loop, &heavy);
-    roof_step_add(&mean, mixed, &heavy);
-    roof_step_add(&mean, 1, &light);
-    lower_bound(&out->ttft, &first);
-    lower_bound(&out->step, &mean);
+    TRY(add(&light, 1, step, context, loop->users, 0, error));
+    for (size_t i = 0; i < COUNT(at_once); i++) {
+        if (at_once[i] >= least && (i == 0 || at_once[i] > at_once[i - 1])) {
+            TRY(join(out, loop, at_once[i], &light, step, context, error));
+        }
+    }
     return ROOF_OK;
 }
 
@@ -163,8 +186,9 @@ enum roof_status roof_closed_loop(struct roof_loop_times *out, const struct roof
                                   roof_step_function *step, void *context, struct roof_error *error)
 {
     TRY(spread_chunks(out, loop, step, context, error));
-    /* With more chunks than groups in a mean step all groups are busy anyway. */
-    const bool apart = loop->groups > 1 && loop->users > 1 && loop->steps > 0 &&
-                       loop->users * loop->chunks <= loop->groups * (loop->steps + loop->chunks);
-    return apart ? join_groups(out, loop, step, context, error) : ROOF_OK;
+    add_whole(out, loop);
+    /* Steps that are full have no choice. */
+    return loop->users > 1 && loop->steps > 0 && !out->waits
+               ? join_prompts(out, loop, step, context, error)
+               : ROOF_OK;
 }

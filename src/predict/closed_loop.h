@@ -50,15 +50,17 @@ struct roof_loop {
 };
 
 /* With several lanes the bounds are those of a lane by itself, and expected times have the steps in
- * which a lane waits for another. With several groups the bounds are the lower ones of two
- * schedules: chunks of different groups are in different steps as far as possible, as they are for
- * expected times, or in the same ones. */
+ * which a lane waits for another. Each bound is the lowest one of several schedules: chunks of
+ * different prompts are in different steps as far as possible, as they are for expected times, or
+ * several prompts are in the same ones. So the bounds of `ttft` and `step` can be those of
+ * different schedules, and that of `whole` is at least their sum. */
 struct roof_loop_times {
     bool waits; /* prompts wait for each other, because steps have no room for all their chunks */
     /* The time from when a prompt may begin to its first token: the steps of its own chunks, and if
      * prompts wait (closed_loop.c) the steps in which it waits. */
     struct roof_step_times ttft;
-    struct roof_step_times step; /* the mean step in which a sequence decodes */
+    struct roof_step_times step;  /* the mean step in which a sequence decodes */
+    struct roof_step_times whole; /* ttft and all decode steps of a request */
 };
 
 /* Computes the loop; docs/formulas.md ("Requests") derives it. Without decode steps `step` is 0. */

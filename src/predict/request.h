@@ -9,9 +9,10 @@
 /* The answer for requests in flight. */
 struct roof_request_times {
     struct roof_step_times ttft;
-    struct roof_step_times tpot; /* per token; 0 without a second token */
-    struct roof_step_times step; /* one decode step of all sequences, without prompts */
-    bool waits;                  /* prompts wait for each other */
+    struct roof_step_times tpot;  /* per token; 0 without a second token */
+    struct roof_step_times step;  /* one decode step of all sequences, without prompts */
+    struct roof_step_times whole; /* a request to its last token */
+    bool waits;                   /* prompts wait for each other */
     bool native;
     uint64_t fallbacks;
     bool as_stored;
@@ -28,7 +29,7 @@ struct roof_whole_step {
     struct roof_step_key key;
     struct roof_step_times times[ROOF_STACK_COUNT]; /* of each stack */
 };
-#define ROOF_STEPS_REMEMBERED 8
+#define ROOF_STEPS_REMEMBERED 24
 
 /* A request that is worked out: opened, then asked for its memory, then for its times in each of
  * some stacks, which share all steps. */
