@@ -340,7 +340,7 @@ static enum roof_status refuse_missing(const struct cli_command *command, const 
                            (strcmp(input->option, name) == 0 ||
                             (input->letter != '\0' && name[0] == input->letter && name[1] == '\0'));
         if (meant && i == ROOF_INPUT_OBJECTIVE) { /* each workload has its own */
-            roof_error_append(error, ": %s", input->help);
+            roof_error_append(error, "; %s", input->help);
         } else if (meant && input->choices != NULL) {
             for (size_t k = 0; input->choices[k] != NULL; k++) {
                 roof_error_append(error, "%s%s", k == 0 ? ": " : ", ", input->choices[k]);

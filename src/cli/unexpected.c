@@ -35,7 +35,7 @@ static bool refuse_second_word(const char *const *operand, int index, char **arg
         roof_error_append(error, "; write %s%s", joined ? strchr(value, '=') + 1 : value,
                           operand[index]);
     } else {
-        roof_error_append(error, "; quote a value with blanks");
+        roof_error_append(error, "; quote a value with blanks, and join a list with commas");
     }
     return true;
 }
@@ -58,7 +58,7 @@ enum roof_status cli_refuse_operand(const struct cli_options *options, const cha
     if (command->takes == CLI_WORKLOAD && roof_is_size(extra) &&
         roof_operator_find(&op, operand[0], NULL) == ROOF_OK) {
         roof_hint_sizes(error, op, operand, count);
-    } else if (workload && index == 1 && !roof_asked(options->question, ROOF_INPUT_HARDWARE)) {
+    } else if (workload && !roof_asked(options->question, ROOF_INPUT_HARDWARE)) {
         roof_error_append(error, "; name a device with -H");
     } else {
         roof_error_append(error, "; usage: roofline %s %s", command->name, command->operands);

@@ -135,6 +135,12 @@ const struct roof_synonym *roof_synonym_of_key(const char *key)
     return NULL;
 }
 
+/* Returns 1 - f. 1 - 0.9 differs from the double 0.1; twelve digits suffice for any input. */
+static double complement(double fraction)
+{
+    return round((1 - fraction) * 1e12) / 1e12;
+}
+
 enum roof_status roof_synonym_value(struct roof_text *out, const struct roof_synonym *synonym,
                                     const char *value, struct roof_error *error)
 {
@@ -150,8 +156,8 @@ enum roof_status roof_synonym_value(struct roof_text *out, const struct roof_syn
     }
     const struct roof_input *const input = roof_input(synonym->input);
     const double most = input->most > 0 ? input->most : (double)input->max;
-    TRY(roof_parse_number(&fraction, value, name, 1 - most, 1 - (double)input->min, error));
-    /* 1 - 0.9 differs from the double 0.1; twelve digits suffice for any input. */
-    roof_text_number(out, round((1 - fraction) * 1e12) / 1e12);
+    TRY(roof_parse_number(&fraction, value, name, complement(most), complement((double)input->min),
+                          error));
+    roof_text_number(out, complement(fraction));
     return out->failed ? roof_no_memory(error) : ROOF_OK;
 }
