@@ -2989,7 +2989,8 @@ static void test_refused_combinations(void **state)
     refused(DENSE, WITH(.prefill_batch = 2), "prefill_batch needs phase mixed");
     refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .prefill_context = 2),
             "prefill_context needs phase mixed");
-    refused(DENSE, WITH(.prefix_hit = 0.5), "prefix_hit needs prompt and generate, or phase prefill without chunk");
+    refused(DENSE, WITH(.prefix_hit = 0.5),
+            "prefix_hit needs prompt and generate, or phase prefill without chunk");
     refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .chunk = 5, .prefix_hit = 0.5),
             "prefix_hit needs prompt and generate, or phase prefill without chunk");
     /* One is as much as ten. */
