@@ -52,8 +52,8 @@ enum roof_status roof_measuring_seconds(double *out, const struct roof_asking *a
 {
     *out = otherwise;
     return roof_asking_has(a, ROOF_INPUT_SECONDS)
-               ? roof_parse_number(out, a->question->value[ROOF_INPUT_SECONDS], ROOF_KEY("seconds"),
-                                   1, SECONDS_MAX, error)
+               ? roof_parse_seconds(out, a->question->value[ROOF_INPUT_SECONDS],
+                                    ROOF_KEY("seconds"), 1, SECONDS_MAX, error)
                : ROOF_OK;
 }
 

@@ -79,8 +79,8 @@ static enum roof_status read_times(struct monitoring *m, const struct roof_quest
                               interval);
     }
     return seconds == NULL ? ROOF_OK
-                           : roof_parse_number(&m->seconds, seconds, ROOF_KEY("seconds"),
-                                               INTERVAL_MIN_S, SECONDS_MAX, error);
+                           : roof_parse_seconds(&m->seconds, seconds, ROOF_KEY("seconds"),
+                                                INTERVAL_MIN_S, SECONDS_MAX, error);
 }
 
 static enum roof_status read_input(struct monitoring *m, struct roof_error *error)

@@ -62,7 +62,11 @@ static enum roof_status read_rate(double *out, const char *text, struct roof_err
                                  "rate") " $r; done",
             text);
     }
-    return roof_rate_read(out, text, error);
+    const enum roof_status status = roof_rate_read(out, text, error);
+    if (status != ROOF_OK) {
+        roof_error_append(error, "; max finds the greatest rate");
+    }
+    return status;
 }
 
 /* Names the inputs that a question without a load needs. */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/base.h"
 #include "base/decimal.h"
@@ -391,10 +392,18 @@ static bool plain_number(double *out, const char *text, const char **end)
 static enum roof_status range_error(struct roof_error *error, const char *what, int64_t min,
                                     int64_t max, const char *text)
 {
-    return roof_error_set(error, ROOF_USAGE,
-                          "%s must be an integer from %" PRId64 " to %" PRId64
-                          " (suffixes: k, M, G, Ki, Mi, Gi), not '%s'",
-                          what, min, max, text);
+    const char *const suffix = text + strspn(text, "0123456789");
+    (void)roof_error_set(error, ROOF_USAGE,
+                         "%s must be an integer from %" PRId64 " to %" PRId64
+                         " (suffixes: k, M, G, Ki, Mi, Gi), not '%s'",
+                         what, min, max, text);
+    for (size_t m = 0; m < COUNT(multiples) && suffix > text; m++) {
+        if (strcasecmp(suffix, multiples[m].name) == 0 && strcmp(suffix, multiples[m].name) != 0) {
+            roof_error_append(error, "; did you mean %.*s%s?", (int)(suffix - text), text,
+                              multiples[m].name);
+        }
+    }
+    return ROOF_USAGE;
 }
 
 /* Reads an integer of length bytes; false when it is none, or does not fit. */
@@ -477,7 +486,7 @@ enum roof_status roof_parse_quantity(double *out, const char *text, const char *
                                      enum roof_unit unit, double min, double max,
                                      struct roof_error *error)
 {
-    const bool fraction = min >= 0 && max == 1;
+    const bool fraction = min >= 0 && max > 0 && max <= 1;
     const char *const name = fraction ? "%" : units[unit].name;
     double value = 0;
     const bool size = unit == ROOF_UNIT_BYTES || unit == ROOF_UNIT_CAPACITY;
@@ -539,6 +548,11 @@ static enum roof_status parse_time(double *out_s, const char *text, const char *
                 return ROOF_OK;
             }
         }
+        if (*end == '\0' && value > 0 && value < TIME_MAX) {
+            return roof_error_set(error, ROOF_USAGE,
+                                  "%s must have a unit (ns, us, ms or s), such as %sms, not '%s'",
+                                  what, text, text);
+        }
     }
     return roof_error_set(error, ROOF_USAGE,
                           "%s must be %sa time from 1e-12 to 1e9 s with its unit (ns, us, ms or s) "
@@ -550,6 +564,17 @@ enum roof_status roof_parse_time(double *out_s, const char *text, const char *wh
                                  struct roof_error *error)
 {
     return parse_time(out_s, text, what, false, error);
+}
+
+enum roof_status roof_parse_seconds(double *out_s, const char *text, const char *what, double min,
+                                    double max, struct roof_error *error)
+{
+    double value = 0;
+    if (roof_parse_time(&value, text, what, NULL) == ROOF_OK && value >= min && value <= max) {
+        *out_s = value;
+        return ROOF_OK;
+    }
+    return roof_parse_number(out_s, text, what, min, max, error);
 }
 
 enum roof_status roof_parse_time_or_none(double *out_s, const char *text, const char *what,

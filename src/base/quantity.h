@@ -104,6 +104,9 @@ bool roof_is_time_unit(const char *text);
 /** Reads a time with its unit (ns, us, ms, s), 1e-12 to 1e9 s; the result is in seconds. */
 enum roof_status roof_parse_time(double *out_s, const char *text, const char *what,
                                  struct roof_error *error);
+/** Reads a number of seconds, which may have a unit of time: "10", "10s" or "500ms". */
+enum roof_status roof_parse_seconds(double *out_s, const char *text, const char *what, double min,
+                                    double max, struct roof_error *error);
 /** Reads a time that may also be 0, as "0s". */
 enum roof_status roof_parse_time_or_none(double *out_s, const char *text, const char *what,
                                          struct roof_error *error);

@@ -102,6 +102,11 @@ enum roof_status cli_options_read(struct cli_options *out, const struct cli_comm
                                   int argc, char **argv, struct roof_error *error);
 void cli_options_free(struct cli_options *options);
 
+/* Refuses the operand `index` of `count`, which the command does not take: the first wrong one.
+ * argv has the operands and the options between them. */
+enum roof_status cli_refuse_operand(const struct cli_options *options, const char *const *operand,
+                                    int count, int index, char **argv, struct roof_error *error);
+
 /* Refuses an output that would overwrite an input file of the command. */
 enum roof_status cli_check_output(const struct cli_options *options, struct roof_error *error);
 

@@ -126,7 +126,7 @@ static const struct special_help {
     {ROOF_COMMAND_MEASURE, ANY, ROOF_INPUT_DEVICE,
      "device to measure (default: the first GPU, else the CPU)"},
     {ROOF_COMMAND_MEASURE, ANY, ROOF_INPUT_SECONDS,
-     "approximate seconds to measure (default 60; model 20)"},
+     "approximate time, such as 90 or 90s (default 60; model 20)"},
     {ROOF_COMMAND_RECOMMEND, ANY, ROOF_INPUT_THREADS,
      "threads that search and simulate plans (default: one per processor)"},
     {ROOF_COMMAND_MEASURE, ANY, ROOF_INPUT_THREADS,

@@ -63,6 +63,13 @@ static int run(int argc, char **argv)
         fprintf(stderr, "roofline: unknown command '%s'; did you mean --version?\n", argv[0]);
         return cli_exit_code(ROOF_USAGE);
     }
+    if (argv[0][0] == '-') {
+        fprintf(stderr,
+                "roofline: unknown option '%s'; options other than --help and --version come after "
+                "the command\n",
+                argv[0]);
+        return cli_exit_code(ROOF_USAGE);
+    }
     roof_unknown_name(&error, ROOF_USAGE, "command", argv[0], names, count);
     if (strpbrk(argv[0], "0123456789/") != NULL) { /* command names do not contain these */
         roof_error_append(&error, "; a model is asked about with: roofline predict NAME");

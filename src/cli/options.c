@@ -142,7 +142,7 @@ static bool say_where(const char *option, struct roof_error *error)
     if (found == 0) {
         return false;
     }
-    (void)roof_error_set(error, ROOF_USAGE, "%s is ", option);
+    (void)roof_error_set(error, ROOF_USAGE, "%s%s is ", name[1] == '\0' ? "-" : "--", name);
     if (!own) {
         roof_error_append(error, "--%s, ", meant);
     }
@@ -200,6 +200,20 @@ static bool say_value(const char *option, const struct cli_command *command,
     return true;
 }
 
+/* Refuses a letter of the command with two dashes; false: it is none. */
+static bool refuse_dashes(const char *option, const struct cli_command *command,
+                          struct roof_error *error)
+{
+    const char *meant = NULL;
+    const char *const letter = option + strspn(option, "-");
+    if (letter[0] == '\0' || letter[1] != '\0' || !takes_option(command, letter, &meant)) {
+        return false;
+    }
+    (void)roof_error_set(error, ROOF_USAGE, "unknown option '%s'; did you mean -%s?", option,
+                         letter);
+    return true;
+}
+
 /* Refuses an option that the command does not take, with a hint by its likely meaning there. False
  * without a hint. */
 static bool refuse_option(const char *option, const struct cli_command *command,
@@ -211,6 +225,9 @@ static bool refuse_option(const char *option, const struct cli_command *command,
         (void)roof_error_set(error, ROOF_USAGE,
                              "unknown option '--model'; name the model without it: roofline %s %s",
                              command->name, command->operands);
+        return true;
+    }
+    if (refuse_dashes(option, command, error)) {
         return true;
     }
     const struct roof_word *const meant =
@@ -322,7 +339,9 @@ static enum roof_status refuse_missing(const struct cli_command *command, const 
         const bool meant = roof_input_allowed(i, command->id) &&
                            (strcmp(input->option, name) == 0 ||
                             (input->letter != '\0' && name[0] == input->letter && name[1] == '\0'));
-        if (meant && input->choices != NULL) {
+        if (meant && i == ROOF_INPUT_OBJECTIVE) { /* each workload has its own */
+            roof_error_append(error, "; %s", input->help);
+        } else if (meant && input->choices != NULL) {
             for (size_t k = 0; input->choices[k] != NULL; k++) {
                 roof_error_append(error, "%s%s", k == 0 ? ": " : ", ", input->choices[k]);
             }
@@ -370,7 +389,9 @@ static enum roof_status parse_error(const struct table *t, const struct cli_comm
         if (refuse_option(letter, command, error)) {
             return ROOF_USAGE;
         }
-        return roof_error_set(error, ROOF_USAGE, "unknown option -%c; see --help", code);
+        return roof_error_set(error, ROOF_USAGE,
+                              "unknown option -%c; roofline %s%s --help lists all", code,
+                              command->name, cli_help_all(command));
     }
 }
 
@@ -473,6 +494,24 @@ static enum roof_status put_measured(struct cli_options *out, const char *file, 
     return model == NULL ? ROOF_OK : roof_question_put(out->question, "model", model, error);
 }
 
+/* Tells whether the name of a model or of a graph file follows the first operand. */
+static bool names_next(const struct cli_command *command, const char *first)
+{
+    return strcmp(first, "model") == 0 ||
+           (strcmp(first, "graph") == 0 && command->id == ROOF_COMMAND_PREDICT);
+}
+
+/* Refuses a file of rows in place of a workload. */
+static enum roof_status check_rows(const struct cli_options *out, const char *name,
+                                   struct roof_error *error)
+{
+    return roof_compare_is_file(name) && roof_input_allowed(ROOF_INPUT_FROM, out->command->id)
+               ? roof_error_set(error, ROOF_USAGE,
+                                "'%s' is not a model; " ROOF_KEY("from") " %s reads it as rows",
+                                name, name)
+               : ROOF_OK;
+}
+
 /* Stores the operands by their meaning for the command. */
 static enum roof_status put_operands(struct cli_options *out, struct roof_error *error)
 {
@@ -495,16 +534,10 @@ static enum roof_status put_operands(struct cli_options *out, struct roof_error 
         return second == NULL ? ROOF_OK : roof_question_put(q, "id", second, error);
     case CLI_WORKLOAD:
     case CLI_MODEL:
-        if (strcmp(first, "model") == 0) {
-            return roof_question_put(q, "model", second == NULL ? "" : second, error);
-        }
-        if (strcmp(first, "graph") == 0 && out->command->id == ROOF_COMMAND_PREDICT) {
-            return roof_question_put(q, "graph", second == NULL ? "" : second, error);
-        }
-        return second == NULL
-                   ? roof_question_put(q, "operator", first, error)
-                   : roof_error_set(error, ROOF_USAGE,
-                                    "unexpected argument '%s'; name a device with -H", second);
+        TRY(check_rows(out, second == NULL ? first : second, error));
+        return names_next(out->command, first)
+                   ? roof_question_put(q, first, second == NULL ? "" : second, error)
+                   : roof_question_put(q, "operator", first, error);
     case CLI_STEP:
         return strcmp(first, "model") == 0
                    ? roof_question_put(q, "model", second == NULL ? "" : second, error)
@@ -541,11 +574,20 @@ static enum roof_status cut_command(struct cli_options *out, int *argc, char **a
     return ROOF_OK;
 }
 
+/* Returns how many operands a command takes that begin with this one. */
+static int most_operands(const struct cli_command *command, const char *first)
+{
+    const bool workload = command->takes == CLI_WORKLOAD || command->takes == CLI_MODEL;
+    return command->id == ROOF_COMMAND_CHECK         ? CLI_OPERANDS_MAX
+           : workload && !names_next(command, first) ? 1
+                                                     : OPERANDS_MAX;
+}
+
 /* Takes over the results of argtable. */
-static enum roof_status take(struct cli_options *out, const struct table *t,
+static enum roof_status take(struct cli_options *out, const struct table *t, char **argv,
                              struct roof_error *error)
 {
-    const int most = out->command->id == ROOF_COMMAND_CHECK ? CLI_OPERANDS_MAX : OPERANDS_MAX;
+    const char *const *const operand = t->operands->sval;
     for (size_t i = 0; i < t->count; i++) {
         TRY(put_entry(out, t, i, error));
     }
@@ -553,22 +595,10 @@ static enum roof_status take(struct cli_options *out, const struct table *t,
         TRY(put_synonym(out, t, i, error));
     }
     for (int i = 0; i < t->operands->count; i++) {
-        if (i == most) {
-            const char *const extra = t->operands->sval[i];
-            if (out->command->takes == CLI_MEASURED && roof_compare_is_result(extra) &&
-                roof_compare_is_result(out->operand[1])) {
-                return roof_compare_refuse_second(out->operand[0], out->operand[1], error);
-            }
-            return roof_is_time_unit(extra)
-                       ? roof_error_set(error, ROOF_USAGE,
-                                        "unexpected argument '%s'; write a unit without a space: "
-                                        "30ms",
-                                        extra)
-                       : roof_error_set(error, ROOF_USAGE,
-                                        "unexpected argument '%s'; usage: roofline %s %s", extra,
-                                        out->command->name, out->command->operands);
+        if (i == most_operands(out->command, operand[0])) {
+            return cli_refuse_operand(out, operand, t->operands->count, i, argv, error);
         }
-        out->operand[out->operand_count++] = t->operands->sval[i];
+        out->operand[out->operand_count++] = operand[i];
     }
     return put_operands(out, error);
 }
@@ -586,7 +616,7 @@ static enum roof_status parse_words(struct cli_options *out, struct table *t, in
         out->help = true;
         return ROOF_OK;
     }
-    return errors > 0 ? parse_error(t, out->command, error) : take(out, t, error);
+    return errors > 0 ? parse_error(t, out->command, error) : take(out, t, argv, error);
 }
 
 /* Parses argv; an operator in the place of a model is refused before its dimensions are. */

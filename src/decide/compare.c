@@ -247,8 +247,8 @@ static void hint_measured(const struct roof_records *records, struct roof_error 
         name = records->column[i];
         if (roof_records_is_time(name)) {
             roof_error_append(error,
-                              " (is %.60s measured_us, in microseconds, or of a model tpot_ms or "
-                              "ttft_ms, in milliseconds?)",
+                              "; rename %.60s: measured_us (microseconds), or for a model tpot_ms "
+                              "or ttft_ms (milliseconds)",
                               name);
             return;
         }
@@ -259,8 +259,8 @@ static void hint_measured(const struct roof_records *records, struct roof_error 
     }
     if (meant != NULL) {
         const char *const unit = roof_records_unit(name, meant);
-        roof_error_append(error, " (is %.60s %s%s%s?)", name, meant, unit == NULL ? "" : ", in ",
-                          unit == NULL ? "" : unit);
+        roof_error_append(error, "; rename %.60s: %s%s%s%s", name, meant, unit == NULL ? "" : " (",
+                          unit == NULL ? "" : unit, unit == NULL ? "" : ")");
     }
 }
 
@@ -596,6 +596,9 @@ enum roof_status roof_compare(struct roof_comparison *out, const char *path,
                                                  .formats = calls->formats,
                                                  .bad = calls->bad};
     enum roof_status status = roof_records_open(&r->records, path, &options, error);
+    if (status == ROOF_IO && !roof_compare_is_result(path)) { /* perhaps the name of a model */
+        roof_error_append(error, "; compare needs a file of measured times");
+    }
     r->columns = r->records.columns;
     if (status == ROOF_OK) {
         status = check_header(r, error);

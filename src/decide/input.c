@@ -386,9 +386,15 @@ static const struct roof_input inputs[(int)ROOF_INPUT_COUNT - (int)ROOF_DIM_COUN
                  MODEL(fuse),
                  .commands = STEPPED(SERVED(POINT)),
                  .group = ROOF_GROUP_MODEL},
-    ROW(RESERVE) =
-        NUMBER_OF("reserve", reserve, "reserve", "FRACTION",
-                  "fraction of device memory to keep free (default 0.1)", SERVED(WORKLOAD)),
+    ROW(RESERVE) = {.key = "reserve",
+                    .option = "reserve",
+                    .kind = ROOF_INPUT_NUMBER,
+                    .most = ROOF_RESERVE_MAX,
+                    .value = "FRACTION",
+                    .help = "fraction of device memory to keep free (default 0.1)",
+                    MODEL(reserve),
+                    .commands = SERVED(WORKLOAD),
+                    .group = ROOF_GROUP_MODEL},
     ROW(HOST_GAP) =
         TIME_OF("host-gap", host_gap_s, "host_gap_us", 1e-6,
                 "time that the device waits for the host before each kernel, such as 20us"),
@@ -732,11 +738,12 @@ static const struct roof_input inputs[(int)ROOF_INPUT_COUNT - (int)ROOF_DIM_COUN
                      .value = "TIME",
                      .help = "time between two samples (default 1s; 1ms to 3600s)",
                      .commands = ROOF_COMMAND_MONITOR},
-    ROW(SECONDS) = {.option = "seconds",
-                    .kind = ROOF_INPUT_TEXT,
-                    .value = "S",
-                    .help = "end after this many seconds (default: at Ctrl-C)",
-                    .commands = ROOF_COMMAND_MONITOR | ROOF_COMMAND_MEASURE},
+    ROW(SECONDS) =
+        {.option = "seconds",
+         .kind = ROOF_INPUT_TEXT,
+         .value = "S",
+         .help = "end after this time, in seconds or with a unit such as 10s (default: at Ctrl-C)",
+         .commands = ROOF_COMMAND_MONITOR | ROOF_COMMAND_MEASURE},
     ROW(DEVICE) = {.option = "device",
                    .kind = ROOF_INPUT_TEXT,
                    .value = "N,...",
@@ -1049,11 +1056,12 @@ enum roof_status roof_input_parse_number(struct roof_scenario *scenario,
     char name[ROOF_INPUT_NAME_SIZE];
     double *const at = (double *)(void *)((char *)scenario + input->offset);
     const double least = input->least > 0 ? input->least : (double)input->min;
+    const double most = input->most > 0 ? input->most : (double)input->max;
     (void)roof_input_marked(name, input);
     if (input->unit == 0) {
-        return roof_parse_number(at, text, name, least, (double)input->max, error);
+        return roof_parse_number(at, text, name, least, most, error);
     }
-    if (roof_parse_number(at, text, name, least, (double)input->max, NULL) != ROOF_OK) {
+    if (roof_parse_number(at, text, name, least, most, NULL) != ROOF_OK) {
         return roof_parse_time_or_none(at, text, name, error);
     }
     *at *= input->unit;

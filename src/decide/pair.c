@@ -68,6 +68,12 @@ enum roof_status roof_pair_read(struct roof_pair_names *out, const char *text,
         format[i] = out->format[i] != ROOF_PRECISION_AUTO;
         device[i] = out->device[i][0] != '\0' || !format[i];
     }
+    for (int i = 0; i < 2; i++) {
+        const char *const colon = strrchr(out->device[i], ':');
+        if (format[1 - i] && !format[i] && colon != NULL) {
+            return roof_precision_find(&out->format[i], colon + 1, error);
+        }
+    }
     if (device[0] != device[1] || format[0] != format[1]) {
         return roof_error_set(
             error, ROOF_USAGE,

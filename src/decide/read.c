@@ -75,10 +75,8 @@ enum roof_status roof_read_split(const struct roof_question *question, struct ro
         if (roof_asked(question, others[i])) {
             return roof_error_set(
                 error, ROOF_USAGE,
-                ROOF_KEY("ep") " E is short for " ROOF_KEY("attention_dp") " E, " ROOF_KEY(
-                    "moe_ep") " E and " ROOF_KEY("moe_tp") " as " ROOF_KEY("tp") ": give "
-                                                                                 "either " ROOF_KEY(
-                                                                                     "ep") " or %s",
+                ROOF_KEY("ep") " already sets " ROOF_KEY("attention_dp") ", " ROOF_KEY(
+                    "moe_ep") " and " ROOF_KEY("moe_tp") ": leave out %s",
                 roof_input_marked(name, roof_input(others[i])));
         }
     }

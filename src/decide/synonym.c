@@ -43,6 +43,8 @@ _Static_assert(COUNT(synonyms) <= ROOF_SYNONYMS_MAX, "callers have room for all 
 /* Ambiguous words, which are refused, and their most likely meaning. The first row whose option the
  * command accepts counts. */
 static const struct roof_word meant[] = {
+    {"b", ROOF_DIM_BATCH, NULL},
+    {"b", ROOF_INPUT_CONCURRENCY, NULL},
     {"batch", ROOF_INPUT_CONCURRENCY, NULL},
     {"devices", ROOF_INPUT_TP, NULL},
     {"gpus", ROOF_INPUT_TP, NULL},
@@ -133,6 +135,12 @@ const struct roof_synonym *roof_synonym_of_key(const char *key)
     return NULL;
 }
 
+/* Returns 1 - f. 1 - 0.9 differs from the double 0.1; twelve digits suffice for any input. */
+static double complement(double fraction)
+{
+    return round((1 - fraction) * 1e12) / 1e12;
+}
+
 enum roof_status roof_synonym_value(struct roof_text *out, const struct roof_synonym *synonym,
                                     const char *value, struct roof_error *error)
 {
@@ -146,8 +154,10 @@ enum roof_status roof_synonym_value(struct roof_text *out, const struct roof_syn
     for (char *dash = strchr(name, '-'); dash != NULL; dash = strchr(dash, '-')) {
         *dash = '_';
     }
-    TRY(roof_parse_number(&fraction, value, name, 0, 1, error));
-    /* 1 - 0.9 differs from the double 0.1; twelve digits suffice for any input. */
-    roof_text_number(out, round((1 - fraction) * 1e12) / 1e12);
+    const struct roof_input *const input = roof_input(synonym->input);
+    const double most = input->most > 0 ? input->most : (double)input->max;
+    TRY(roof_parse_number(&fraction, value, name, complement(most), complement((double)input->min),
+                          error));
+    roof_text_number(out, complement(fraction));
     return out->failed ? roof_no_memory(error) : ROOF_OK;
 }

@@ -197,9 +197,9 @@ enum roof_status roof_config_stranger(const struct config *c, const roof_json_va
     for (size_t i = 0; i < COUNT(families); i++) {
         types[i] = families[i].type;
     }
-    enum roof_status status = roof_unknown_name(c->error, ROOF_INVALID, "model_type",
-                                                roof_json_string(c->stranger), types, COUNT(types));
-    status = roof_error_prefix(c->error, status, "%s%s; ", key, what);
+    const enum roof_status status = roof_unknown_name(
+        c->error, ROOF_INVALID, "model_type", roof_json_string(c->stranger), types, COUNT(types));
+    roof_error_append(c->error, " (%s%s)", key, what);
     return roof_json_place_error(c->json, at, "", c->error, status);
 }
 

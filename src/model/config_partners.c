@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/nearest.h"
 #include "model/config_parts.h"
 
 static const char chosen[] = "each query attends to the keys that an indexer chooses";
@@ -44,14 +45,30 @@ static bool is_alone(const struct reading *r, const struct config *c, const char
             c->family->mixer == ROOF_MIXER_SSD);
 }
 
+/* Finds a misspelt key; NULL: there is none. */
+static const char *misspelt(const struct config *c, const char *key)
+{
+    for (const roof_json_value *at = roof_json_first(c->text); at != NULL;
+         at = roof_json_next(at)) {
+        const char *const name = roof_json_key(at);
+        if (strncmp(name, key, strlen(key)) != 0 && roof_near_name(name, &key, 1) != NULL) {
+            return name;
+        }
+    }
+    return NULL;
+}
+
 enum roof_status roof_config_partners(const struct reading *r, const struct config *c)
 {
     for (size_t i = 0; i < COUNT(pairs); i++) {
         const roof_json_value *const value = roof_config_any_spelling(c, pairs[i].key);
         if (value != NULL && !is_alone(r, c, pairs[i].key, value) &&
             !roof_config_has_value(r, c, pairs[i].partner)) {
-            return roof_json_error(c->json, value, c->error, "%s needs %s, which is missing: %s",
-                                   roof_json_key(value), pairs[i].partner, pairs[i].what);
+            const char *const near = misspelt(c, pairs[i].partner);
+            return roof_json_error(c->json, value, c->error, "%s needs %s, which is missing%s%s%s",
+                                   roof_json_key(value), pairs[i].partner,
+                                   near == NULL ? ": " : "; is it misspelt as ",
+                                   near == NULL ? pairs[i].what : near, near == NULL ? "" : "?");
         }
     }
     return ROOF_OK;

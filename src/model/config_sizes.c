@@ -425,6 +425,9 @@ enum roof_status roof_config_sizes(struct reading *out, struct config *c)
     if (roof_config_flag(c, "multi_query", false)) {
         out->model.kv_heads = 1;
     }
+    if (used > 0 && c->stranger != NULL) {
+        return roof_config_stranger(c, c->text, missing, " missing, or 0");
+    }
     return used == 0
                ? check_groups(&out->model, c)
                : roof_json_error(c->json, c->text, c->error,

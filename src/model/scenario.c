@@ -379,9 +379,10 @@ static enum roof_status check_lengths(struct roof_scenario *s, const struct roof
                                   "generate") ", or " ROOF_KEY("phase") " prefill or mixed");
     }
     if (s->prefix_hit > 0 && (s->phase != ROOF_PHASE_PREFILL || s->chunk > 0)) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("prefix_hit") " needs " ROOF_KEY(
-                                  "phase") " prefill, without " ROOF_KEY("chunk"));
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("prefix_hit") " needs " ROOF_KEY("prompt") " and " ROOF_KEY(
+                "generate") ", or " ROOF_KEY("phase") " prefill without " ROOF_KEY("chunk"));
     }
     if (s->phase == ROOF_PHASE_PREFILL && s->chunk == 0) {
         s->chunk = roof_uncached(s->context, s->prefix_hit);
@@ -485,7 +486,7 @@ static enum roof_status check_fractions(const struct roof_scenario *s, struct ro
     } fractions[] = {
         {"acceptance", s->acceptance, 0, 1},
         {"prefix_hit", s->prefix_hit, 0, 1},
-        {"reserve", s->reserve, 0, 0.99},
+        {"reserve", s->reserve, 0, ROOF_RESERVE_MAX},
         {"step_scale", s->common.step_scale, ROOF_STEP_SCALE_MIN, ROOF_STEP_SCALE_MAX}};
     for (size_t i = 0; i < COUNT(fractions); i++) {
         if (!(fractions[i].value >= fractions[i].least &&

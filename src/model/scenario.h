@@ -173,6 +173,8 @@ struct roof_scenario {
 /** The reserve is what vLLM keeps free by default (gpu_memory_utilization 0.9). */
 #define ROOF_DRAFT_TOKENS_MAX 64
 #define ROOF_SCENARIO_RESERVE 0.1
+/** The largest reserve. */
+#define ROOF_RESERVE_MAX 0.99
 #define ROOF_SCENARIO_ACCEPTANCE 0.7
 /** The range of common.step_scale. */
 #define ROOF_STEP_SCALE_MIN 0.001

@@ -75,6 +75,7 @@ struct roof_input {
     int64_t min;
     int64_t max;
     double least; /**< of a ROOF_INPUT_NUMBER, if it is no whole number; else min is */
+    double most;  /**< of a ROOF_INPUT_NUMBER, if it is no whole number; else max is */
     int64_t zero; /**< value of the field for a given 0, because its own 0 means not given */
     int sizes;    /**< number of sizes of a ROOF_INPUT_SIZES: "2x1" has two */
     double unit;  /**< for a ROOF_INPUT_NUMBER that is a time: the seconds in a unit of its key */

@@ -58,7 +58,12 @@ static enum roof_status read_uniform(struct roof_length *out, const char *what,
                                      char part[3][PART_SIZE], struct roof_error *error)
 {
     TRY(roof_parse_integer(&out->low, part[1], what, 1, ROOF_LENGTH_MAX, error));
-    TRY(roof_parse_integer(&out->high, part[2], what, out->low, ROOF_LENGTH_MAX, error));
+    TRY(roof_parse_integer(&out->high, part[2], what, 1, ROOF_LENGTH_MAX, error));
+    if (out->high < out->low) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "%s: the range uniform:%s:%s is reversed; write uniform:%s:%s", what,
+                              part[1], part[2], part[2], part[1]);
+    }
     out->kind = ROOF_LENGTH_UNIFORM;
     out->mean = ((double)out->low + (double)out->high) / 2;
     return ROOF_OK;
@@ -113,13 +118,18 @@ enum roof_status roof_rate_read(double *out, const char *text, struct roof_error
     char number[PART_SIZE];
     const size_t length = strlen(text);
     const bool unit = length > 2 && strcmp(text + length - 2, "/s") == 0;
-    if (length >= sizeof number) {
-        return roof_error_set(error, ROOF_USAGE, ROOF_KEY("rate") " must be a number, not '%s'",
-                              text);
-    }
     (void)snprintf(number, sizeof number, "%.*s", (int)(unit ? length - 2 : length), text);
-    return roof_parse_number(out, number, ROOF_KEY("rate") " (requests per second)", ROOF_RATE_MIN,
-                             ROOF_RATE_MAX, error);
+    if (length >= sizeof number ||
+        roof_parse_number(out, number, "", ROOF_RATE_MIN, ROOF_RATE_MAX, NULL) != ROOF_OK) {
+        char low[ROOF_QUANTITY_SIZE];
+        char high[ROOF_QUANTITY_SIZE];
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("rate") " must be requests per second from %s to %s, such "
+                                               "as 0.6 or 0.6/s, not '%s'",
+                              roof_format_short(low, ROOF_RATE_MIN),
+                              roof_format_short(high, ROOF_RATE_MAX), text);
+    }
+    return ROOF_OK;
 }
 
 /* --- random requests ----------------------------------------------------------------------- */

@@ -42,10 +42,10 @@ enum roof_status roof_latency_limit_read(struct roof_latency_limit *out, const c
     char percent[16];
     (void)snprintf(what, sizeof what, ROOF_KEY("%s"), key);
     *out = (struct roof_latency_limit){.time_s = ROOF_UNKNOWN, .percent = 99};
-    if (colon == NULL) {
+    if (colon == NULL && *text != 'p' && *text != 'm') {
         return roof_parse_time(&out->time_s, text, what, error);
     }
-    const size_t length = (size_t)(colon - text);
+    const size_t length = colon == NULL ? 0 : (size_t)(colon - text);
     if (length == 4 && strncmp(text, "mean", 4) == 0) {
         out->percent = 0;
     } else if (*text == 'p' && length > 1 && length < sizeof percent) {

@@ -327,6 +327,26 @@ static void test_no_times(void **state)
     }
 }
 
+static void test_seconds(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double seconds; /* 0: refused */
+    } cases[] = {{"10", 10},  {"10s", 10}, {"1500ms", 1.5}, {"1", 1},       {"60.5", 60.5},
+                 {"0.5s", 0}, {"0.5", 0},  {"61s", 0},      {"61000ms", 0}, {"10h", 0},
+                 {"10 s", 0}, {"s", 0},    {"", 0},         {"-1s", 0},     {"1%", 0}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_error error = {0};
+        double seconds = 0;
+        const enum roof_status status =
+            roof_parse_seconds(&seconds, cases[i].text, "--seconds", 1, 60.5, &error);
+        assert_int_equal(status, cases[i].seconds > 0 ? ROOF_OK : ROOF_USAGE);
+        assert_true(seconds == cases[i].seconds);
+        assert_true(status == ROOF_OK || strstr(error.message, "from 1 to 60.5") != NULL);
+    }
+}
+
 static void test_time_or_none(void **state)
 {
     (void)state;
@@ -1167,6 +1187,7 @@ int main(void)
         cmocka_unit_test(test_units_of_numbers),
         cmocka_unit_test(test_times),
         cmocka_unit_test(test_no_times),
+        cmocka_unit_test(test_seconds),
         cmocka_unit_test(test_time_or_none),
         cmocka_unit_test(test_units),
         cmocka_unit_test(test_given),

@@ -58,8 +58,8 @@ static void test_values(void **state)
     (void)state;
     static const struct {
         const char *used, *reserve;
-    } cases[] = {{"0.9", "0.1"}, {"0.95", "0.05"},   {"1", "0"},
-                 {"0", "1"},     {"0.875", "0.125"}, {"90%", "0.1"}};
+    } cases[] = {{"0.9", "0.1"},   {"0.95", "0.05"},   {"1", "0"},
+                 {"0.01", "0.99"}, {"0.875", "0.125"}, {"90%", "0.1"}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct roof_question *question = NULL;
         struct roof_error error = {0};
@@ -77,7 +77,7 @@ static void test_values(void **state)
 static void test_values_out_of_range(void **state)
 {
     (void)state;
-    static const char *const cases[] = {"1.01", "-0.1", "101%", "90 %%", "", "nan"};
+    static const char *const cases[] = {"1.01", "-0.1", "0", "0.009", "101%", "90 %%", "", "nan"};
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct roof_text text = ROOF_TEXT_INIT;
         struct roof_error error = {0};

@@ -2989,9 +2989,10 @@ static void test_refused_combinations(void **state)
     refused(DENSE, WITH(.prefill_batch = 2), "prefill_batch needs phase mixed");
     refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .prefill_context = 2),
             "prefill_context needs phase mixed");
-    refused(DENSE, WITH(.prefix_hit = 0.5), "prefix_hit needs phase prefill, without chunk");
+    refused(DENSE, WITH(.prefix_hit = 0.5),
+            "prefix_hit needs prompt and generate, or phase prefill without chunk");
     refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .chunk = 5, .prefix_hit = 0.5),
-            "prefix_hit needs phase prefill, without chunk");
+            "prefix_hit needs prompt and generate, or phase prefill without chunk");
     /* One is as much as ten. */
     refused(DENSE, WITH(.prompt = 1), "prompt and generate need each other: give both");
     refused(DENSE, WITH(.generate = 1), "prompt and generate need each other: give both");
@@ -3007,7 +3008,7 @@ static void test_refused_combinations(void **state)
             "prefill_context needs phase mixed");
     refused(DENSE, WITH(.prefill_context = 1), "prefill_context needs phase mixed");
     refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .chunk = 1, .prefix_hit = 0.5),
-            "prefix_hit needs phase prefill, without chunk");
+            "prefix_hit needs prompt and generate, or phase prefill without chunk");
     struct roof_scenario s = WITH(.context = 10);
     s.common.formats.activations = P(Q4_K);
     struct roof_model *const m = parse(DENSE);
