@@ -499,7 +499,7 @@ void roof_plan_put_notes(struct roof_text *out, const struct roof_plan *plan,
     roof_plan_scenario(&s, plan, problem);
     (void)roof_scenario_resolve(&s, problem->model, NULL); /* as in the search */
     roof_used_by_scenario(&used, &s, hardware, plan->basis == ROOF_PLAN_EXPECTED);
-    used.rivals = (double)roof_plan_most_devices(problem);
+    used.rivals = (double)roof_plan_most_members(problem);
     roof_plan_put_caveats(out, &used);
     put_passes(out, plan, problem);
     put_unable(out, problem);
