@@ -324,7 +324,7 @@ static void put_room(struct roof_text *out, const struct roof_simulation_row *ro
 static void put_more_room(struct roof_text *out, const struct roof_simulation_row *row)
 {
     const struct roof_deployment *const d = row->deployment;
-    const bool narrower = roof_precision_bits(d->scenario.common.formats.kv) > 8;
+    const enum roof_precision kv = roof_scenario_narrower_cache(&d->scenario, d->model);
     const bool alike = row->trace == NULL && !row->lengths_vary && isnan(row->result.prefix_hit);
     const bool enough = alike && row->enough_seqs > 0;
     put_line(out, "", "more room: ");
@@ -332,7 +332,10 @@ static void put_more_room(struct roof_text *out, const struct roof_simulation_ro
         roof_text_printf(out, "--max-num-seqs %" PRId64 " (all %" PRId64 " then fit), ",
                          row->enough_seqs, row->concurrency);
     }
-    roof_text_printf(out, "%s--tp (more devices)\n", narrower ? "--kv fp8, " : "");
+    roof_text_put(out, kv == ROOF_PRECISION_AUTO   ? ""
+                       : kv == ROOF_PRECISION_Q8_0 ? "--kv q8_0, "
+                                                   : "--kv fp8, ");
+    roof_text_put(out, "--tp (more devices)\n");
     if (row->result.preemptions == 0 || enough) {
         return;
     }
