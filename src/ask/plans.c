@@ -308,8 +308,8 @@ static enum roof_status read_input(struct plans_input *in, struct roof_asking *a
         TRY(roof_read_drawing_size(&in->size, a, error));
     }
     in->model_name = q->model_name;
-    in->top =
-        a->form.format == ROOF_TEXT || roof_form_is_markdown(&a->form) ? ROOF_TOP_DEFAULT : INT64_MAX;
+    in->top = a->form.format == ROOF_TEXT || roof_form_is_markdown(&a->form) ? ROOF_TOP_DEFAULT
+                                                                             : INT64_MAX;
     return roof_read_integer(&in->top, q, ROOF_INPUT_TOP, error);
 }
 

@@ -610,10 +610,10 @@ enum roof_status roof_model_limits(struct roof_limits *out,
     struct search search = {
         .scenario = *scenario, .prediction = prediction, .model = prediction->model, .least = 1};
     out->max_batch = out->max_context = ROOF_UNKNOWN;
-    out->max_batch_checkpoint = out->max_batch_fp8 = out->max_batch_kv_fp8 = out->max_batch_kv_q8_0 = out->max_batch_ep =
-        out->max_batch_next_tp = out->next_tp = out->max_batch_nearest = out->nearest_tp =
-            out->nearest_pp = out->fit_reserve = out->fit_offload_host_bytes = out->fit_offload_s =
-                ROOF_UNKNOWN;
+    out->max_batch_checkpoint = out->max_batch_fp8 = out->max_batch_kv_fp8 =
+        out->max_batch_kv_q8_0 = out->max_batch_ep = out->max_batch_next_tp = out->next_tp =
+            out->max_batch_nearest = out->nearest_tp = out->nearest_pp = out->fit_reserve =
+                out->fit_offload_host_bytes = out->fit_offload_s = ROOF_UNKNOWN;
     out->fit_offload = 0;
     out->fit_offload_more = false;
     if (prediction->fits == ROOF_FIT_NO) {

@@ -632,10 +632,12 @@ void roof_plan_put_best(struct roof_text *out, const struct roof_plans *plans,
     char number[ROOF_QUANTITY_SIZE];
     struct roof_plan_row row;
     roof_plan_name(&row, plan, 1, problem);
+    const size_t use = out->length;
     roof_text_put(out, "Use ");
     roof_plan_describe_place(out, plan, problem);
     roof_text_put(out, plan->prefill.copies > 0 ? ",\n    " : ", ");
     roof_plan_describe_load(out, plan, problem);
+    roof_text_fold(out, use, 4);
     roof_text_put(out, "\n");
     put_close(out, plans, problem);
     put_more(out, plan, problem);

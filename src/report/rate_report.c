@@ -30,9 +30,9 @@
 /* Writes "2 requests/s, poisson; prompt 8k, generate 500". */
 static void put_load(struct roof_text *out, const struct roof_rate_answer *a)
 {
-    char rate[ROOF_QUANTITY_SIZE];
-    roof_text_printf(out, "%s: %s requests/s, ", a->problem->answer->problem.model->id,
-                     roof_format_short(rate, a->problem->load->arrivals->rate));
+    roof_text_printf(out, "%s: ", a->problem->answer->problem.model->id);
+    roof_report_requests(out, a->problem->load->arrivals->rate);
+    roof_text_put(out, ", ");
     roof_text_plain(out, a->arrivals);
     roof_text_put(out, "; prompt ");
     roof_text_plain(out, a->prompt);
@@ -70,15 +70,23 @@ static void put_latencies(struct roof_text *out, const struct roof_simulation *s
         roof_text_printf(out, "%srequests larger than the KV cache of a copy are turned away",
                          between);
     }
-    roof_text_put(out, s->saturated ? "; saturated: the queue grows without end\n" : "\n");
+    roof_text_put(out, s->saturated ? "; saturated: the queue grows without end" : "");
+    size_t line = out->length;
+    while (line > 0 && out->data[line - 1] != '\n') {
+        line--;
+    }
+    if (strcmp(between, BELOW) == 0) {
+        roof_text_fold(out, line, strlen(BELOW) - strlen(",\n"));
+    }
+    roof_text_put(out, "\n");
 }
 
 void roof_rate_report_remark(struct roof_text *out, const struct roof_rate_answer *answer)
 {
     const struct roof_rate_plan *const way = &answer->found->way[0];
-    char rate[ROOF_QUANTITY_SIZE];
-    roof_text_printf(out, "for %s requests/s, %s, simulated: ", roof_format_short(rate, way->rate),
-                     answer->arrivals);
+    roof_text_put(out, "for ");
+    roof_report_requests(out, way->rate);
+    roof_text_printf(out, ", %s, simulated: ", answer->arrivals);
     put_latencies(out, &way->at, answer->problem->load->limit, ", ");
     out->length -= out->failed ? 0 : 1; /* the newline */
 }
@@ -146,10 +154,10 @@ static bool is_uncertain(const struct roof_rate_plan *way,
 static void put_greatest(struct roof_text *out, const struct roof_rate_plan *way,
                          const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
 {
-    char rate[ROOF_QUANTITY_SIZE];
     char range[ROOF_RANGE_SIZE];
     const size_t line = out->length;
-    roof_text_printf(out, "  greatest:    %s requests/s", roof_format_short(rate, way->max_rate));
+    roof_text_put(out, "  greatest:    ");
+    roof_report_requests(out, way->max_rate);
     if (!isnan(way->max_rate_low)) {
         roof_text_printf(
             out, " (95%% interval: %s)",

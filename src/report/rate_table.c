@@ -22,14 +22,14 @@ struct common {
     const struct roof_rate_plan *first;
     bool one_device;
     bool priced;
-    bool estimates; /* some rows have expected times */
-    bool bounds;    /* some rows have lower bounds only */
-    bool apart;     /* experts have another split than attention */
-    bool halves;    /* some copies prefill, and others decode */
-    bool caches;    /* rows differ by the format of the KV cache */
-    bool chunks;    /* rows differ by the most prompt tokens in a step */
+    bool estimates;  /* some rows have expected times */
+    bool bounds;     /* some rows have lower bounds only */
+    bool apart;      /* experts have another split than attention */
+    bool halves;     /* some copies prefill, and others decode */
+    bool caches;     /* rows differ by the format of the KV cache */
+    bool chunks;     /* rows differ by the most prompt tokens in a step */
     bool only_chunk; /* two rows differ by this alone */
-    bool whole;     /* a row has no limit on these */
+    bool whole;      /* a row has no limit on these */
     int64_t tp;
     int64_t pp;
     int64_t prefill_tp;
@@ -180,8 +180,7 @@ static void make_room(struct roof_table *table, const struct common *c,
                    {"chunk", !c->only_chunk},
                    {"e2e_ms_p99", true},
                    {"devices", c->halves},
-                   {"price_per_hour",
-                    a->problem->answer->problem.objective != ROOF_PLAN_COST},
+                   {"price_per_hour", a->problem->answer->problem.objective != ROOF_PLAN_COST},
                    {"tdp_w", true},
                    {"moe_ep", true}};
     for (size_t i = 0; i < COUNT(columns) && table->output == ROOF_OUTPUT_TEXT; i++) {
