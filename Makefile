@@ -820,6 +820,10 @@ $(CI:%=ci-%): ci-%:
 deps:
 	sh .ci/deps lint
 
+# A folder below the prefix as pkg-config spells it, so that `pkg-config --define-prefix` moves it;
+# another folder as it is.
+below_prefix = $(patsubst $(prefix)/%,$${prefix}/%,$(1))
+
 ## install: honours DESTDIR, prefix and the directory variables
 install: all
 	$(INSTALL) -d '$(DESTDIR)$(bindir)' '$(DESTDIR)$(libdir)/pkgconfig' \
@@ -836,7 +840,8 @@ install: all
 	$(BIN) completion bash > '$(DESTDIR)$(bashcompdir)/roofline'
 	$(BIN) completion zsh > '$(DESTDIR)$(zshcompdir)/_roofline'
 	$(BIN) completion fish > '$(DESTDIR)$(fishcompdir)/roofline.fish'
-	printf '%s\n' 'prefix=$(prefix)' 'includedir=$(includedir)' 'libdir=$(libdir)' '' \
+	printf '%s\n' 'prefix=$(prefix)' 'includedir=$(call below_prefix,$(includedir))' \
+	    'libdir=$(call below_prefix,$(libdir))' '' \
 	    'Name: roofline' 'Description: Roofline performance model of transformer inference' \
 	    'Version: $(VERSION)' 'Requires.private: libcjson' 'Libs: "-L$${libdir}" -lroofline' \
 	    'Libs.private: -pthread -lm' 'Cflags: "-I$${includedir}"' > '$(DESTDIR)$(libdir)/pkgconfig/roofline.pc'

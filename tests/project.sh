@@ -874,6 +874,14 @@ installed() {
     if grep -F "$scratch" "$root/usr/lib/pkgconfig/roofline.pc"; then
         echo "roofline.pc names the folder that it was installed from"
     fi
+    for folder in include:includedir lib:libdir; do
+        [ "$(PKG_CONFIG_PATH=$root/usr/lib/pkgconfig ${PKG_CONFIG:-pkg-config} --define-prefix \
+            --variable="${folder#*:}" roofline)" = "$root/usr/${folder%:*}" ] ||
+            echo "roofline.pc cannot be moved: its ${folder#*:} does not follow --define-prefix"
+    done
+    build_in "$first" install DESTDIR="$scratch/apart" prefix=/usr includedir=/opt/include
+    grep -q -x -F includedir=/opt/include "$scratch/apart/usr/lib/pkgconfig/roofline.pc" ||
+        echo "roofline.pc lacks a folder of headers outside the prefix"
 
     PKG_CONFIG_PATH=$root/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root
     PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 PKG_CONFIG_ALLOW_SYSTEM_LIBS=1

@@ -11,6 +11,11 @@
 #include "base/character.h"
 #include "catalog/registry.h"
 
+bool roof_form_is_markdown(const struct roof_form *form)
+{
+    return form->format == ROOF_MARKDOWN && form->columns == NULL;
+}
+
 /* More threads than this only wait for each other. */
 #define THREADS_MAX 64
 

@@ -22,6 +22,9 @@ struct roof_form {
     enum roof_output rows; /* only where the command writes rows in this format */
 };
 
+/* Tells whether the answer is a report in Markdown, and not a table with requested columns. */
+bool roof_form_is_markdown(const struct roof_form *form);
+
 struct roof_asking {
     struct roof_loans loans;
     const struct roof_question *question; /* for the functions that read it (tests/shape.sh) */

@@ -25,8 +25,7 @@ bool roof_check_each(const struct roof_asking *a)
         return a->command == ROOF_COMMAND_SIMULATE ||
                (a->command == ROOF_COMMAND_RECOMMEND && !q->model);
     }
-    bool each = q->graph != NULL ||
-                (q->model && a->form.format == ROOF_MARKDOWN && a->form.columns == NULL) ||
+    bool each = q->graph != NULL || (q->model && roof_form_is_markdown(&a->form)) ||
                 (offload != NULL && strstr(offload, ":fit") != NULL && a->form.format == ROOF_TEXT);
     for (size_t i = 0; i < COUNT(alone); i++) {
         each = each || roof_asking_has(a, alone[i]);

@@ -202,12 +202,6 @@ static enum roof_status read_constraints(struct roof_plan_inputs *out, const str
     return ROOF_OK;
 }
 
-/* Tells whether the answer is a report in Markdown. */
-static bool is_markdown_report(const struct roof_form *form)
-{
-    return form->format == ROOF_MARKDOWN && form->columns == NULL;
-}
-
 /* Reads the scenario that all plans share. The batches and the numbers of devices are lists outside
  * it. */
 static enum roof_status read_scenario(struct plans_input *in, const struct roof_asking *a,
@@ -235,7 +229,7 @@ static enum roof_status read_scenario(struct plans_input *in, const struct roof_
     inputs->layout = single.value[ROOF_INPUT_LAYOUT];
     inputs->stack_given = roof_asking_has(a, ROOF_INPUT_STACK);
     inputs->native_only = roof_asking_has(a, ROOF_INPUT_NATIVE_ONLY);
-    inputs->explain = a->form.document || is_markdown_report(&a->form);
+    inputs->explain = a->form.document || roof_form_is_markdown(&a->form);
     return in->rated ? roof_read_rates(&in->rates, inputs, a, error) : roof_refuse_load(a, error);
 }
 
@@ -314,8 +308,8 @@ static enum roof_status read_input(struct plans_input *in, struct roof_asking *a
         TRY(roof_read_drawing_size(&in->size, a, error));
     }
     in->model_name = q->model_name;
-    in->top =
-        a->form.format == ROOF_TEXT || is_markdown_report(&a->form) ? ROOF_TOP_DEFAULT : INT64_MAX;
+    in->top = a->form.format == ROOF_TEXT || roof_form_is_markdown(&a->form) ? ROOF_TOP_DEFAULT
+                                                                             : INT64_MAX;
     return roof_read_integer(&in->top, q, ROOF_INPUT_TOP, error);
 }
 
@@ -345,7 +339,7 @@ static void write_plans(struct roof_text *out, struct roof_table *table,
         roof_plan_report_why_text(out, speedup, &answer->plans.plan[0], problem, (size_t)in->top);
     } else if (form->report) {
         roof_plan_report_text(out, answer, (size_t)in->top, &in->kept);
-    } else if (is_markdown_report(form)) {
+    } else if (roof_form_is_markdown(form)) {
         roof_plan_report_markdown(out, answer, (size_t)in->top, &in->kept);
     } else if (form->format == ROOF_JSON && sides) {
         roof_plan_report_why_json(out, speedup, &answer->plans.plan[0], problem);

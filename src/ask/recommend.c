@@ -25,8 +25,9 @@ static enum roof_status read_input(struct operator_input *out, struct roof_askin
     TRY(roof_read_recommend(&out->how, out->formats, a->question, error));
     TRY(roof_read_scenario(&out->scenario, a->question, error));
     TRY(roof_asking_hardware(&out->hardware, a, NULL, error));
-    return a->form.document ? roof_read_product(&out->product, &a->loans, out->hardware, error)
-                            : ROOF_OK;
+    return a->form.document || roof_form_is_markdown(&a->form)
+               ? roof_read_product(&out->product, &a->loans, out->hardware, error)
+               : ROOF_OK;
 }
 
 static void write_recommendation(struct roof_text *out, struct roof_table *table,
@@ -41,6 +42,9 @@ static void write_recommendation(struct roof_text *out, struct roof_table *table
     if (form->report) {
         roof_report_recommendation_text(out, found, &reasons, workload, in->product,
                                         in->how.ranking);
+    } else if (roof_form_is_markdown(form)) {
+        roof_report_recommendation_markdown(out, found, &reasons, workload, in->product,
+                                            in->how.ranking);
     } else if (form->format == ROOF_JSON) {
         roof_report_recommendation_json(out, found, &reasons, in->product, workload->op);
     } else {
@@ -63,7 +67,7 @@ static enum roof_status recommend_operator(struct roof_text *out, struct roof_as
     TRY(roof_table_open(&table, a->form.rows, ROOF_TABLE_RECOMMENDATIONS, in.scenario.common.op,
                         a->form.columns, error));
     TRY(roof_recommend_answer_open(&answer, &in.scenario.common, in.hardware, &in.how,
-                                   a->form.document, error));
+                                   a->form.document || roof_form_is_markdown(&a->form), error));
     *found = answer->recommendation.count == 0 ? ROOF_UNSATISFIED : ROOF_OK;
     write_recommendation(out, &table, answer, &in, &a->form);
     roof_recommend_answer_free(answer);

@@ -305,6 +305,9 @@ enum roof_accuracy_class roof_plan_class_loss(const struct roof_plan_problem *q)
 
 /** Returns the largest of the numbers of devices that are tried. */
 int64_t roof_plan_most_devices(const struct roof_plan_problem *problem);
+/** Returns the devices of the largest collective over all splits that divide the model: pipeline
+ * stages send to each other in pairs. 1: there is none. */
+int64_t roof_plan_most_members(const struct roof_plan_problem *problem);
 
 /** Returns the engines of the problem that run a combination on one of its devices, as bits. */
 unsigned roof_plan_engines(const struct roof_plan_problem *problem, size_t serving,

@@ -191,6 +191,22 @@ static enum roof_status check_sizes(const struct roof_plan_problem *problem,
     return roof_scenario_resolve(&s, problem->model, error);
 }
 
+/* Refuses a split that does not divide the model. */
+static enum roof_status check_division(const struct roof_split *split,
+                                       const struct roof_plan_problem *problem,
+                                       struct roof_error *error)
+{
+    struct roof_scenario s;
+    roof_scenario_init(&s);
+    s.tp = split->tp;
+    s.pp = split->pp;
+    s.attention_dp = split->attention_dp;
+    s.moe_tp = split->moe_tp;
+    s.moe_ep = split->moe_ep;
+    s.common.shape.ep = problem->base.common.shape.ep;
+    return roof_scenario_resolve(&s, problem->model, error);
+}
+
 /* Finds a split that divides the model; otherwise *error says what the first one does not divide.
  */
 static enum roof_status check_any(const struct roof_splits *splits,
@@ -198,18 +214,27 @@ static enum roof_status check_any(const struct roof_splits *splits,
 {
     enum roof_status status = ROOF_USAGE;
     for (size_t i = splits->count; i > 0 && status != ROOF_OK; i--) {
-        const struct roof_split *const split = &splits->split[i - 1];
-        struct roof_scenario s;
-        roof_scenario_init(&s);
-        s.tp = split->tp;
-        s.pp = split->pp;
-        s.attention_dp = split->attention_dp;
-        s.moe_tp = split->moe_tp;
-        s.moe_ep = split->moe_ep;
-        s.common.shape.ep = problem->base.common.shape.ep;
-        status = roof_scenario_resolve(&s, problem->model, error);
+        status = check_division(&splits->split[i - 1], problem, error);
     }
     return status;
+}
+
+int64_t roof_plan_most_members(const struct roof_plan_problem *problem)
+{
+    struct roof_splits splits;
+    int64_t most = 1;
+    if (roof_plan_splits(&splits, problem, NULL) != ROOF_OK) {
+        return most;
+    }
+    for (size_t i = 0; i < splits.count; i++) {
+        const struct roof_split *const split = &splits.split[i];
+        const int64_t members = split->tp * split->attention_dp;
+        if (members > most && check_division(split, problem, NULL) == ROOF_OK) {
+            most = members;
+        }
+    }
+    roof_splits_free(&splits);
+    return most;
 }
 
 /* Refuses sizes for which no split over the numbers of devices exists. */

@@ -18,8 +18,13 @@ enum rate_value {
     RATE_DEVICE_HOURS
 };
 
-/* The width of the column that tells estimates from lower bounds. */
-#define BASIS_WIDTH (-8)
+/* Columns for people that a table of plans does not have: one that tells estimates from lower
+ * bounds, and the split of copies that prefill. */
+static const struct {
+    const char *key;
+    const char *label;
+    int width;
+} shown[] = {{"basis", NULL, -8}, {"prefill_tp", "ptp", 3}, {"prefill_pp", "ppp", 3}};
 
 #define AT(member) .offset = offsetof(struct roof_rate_plan, member)
 #define NUMBER(member, unit_) .unit = ROOF_UNIT_##unit_, AT(member)
@@ -65,7 +70,7 @@ static const char *const plan_keys[] = {"rank",
 
 static const struct roof_field way_fields[] = {
     {.key = "scheduler", .type = ROOF_TYPE_TEXT, .derived = RATE_SCHEDULER},
-    {.key = "chunk", .derived = RATE_CHUNK},
+    {.key = "chunk", .derived = RATE_CHUNK, .width = 5},
     {.key = "max_num_seqs", .type = ROOF_TYPE_INTEGER, AT(sequences)},
     {.key = "rate_per_s", NUMBER(rate, NONE)},
     TIMES(ttft, ROOF_LATENCY_TTFT, "TTFT p99"),
@@ -100,8 +105,11 @@ void roof_rate_fields(struct roof_fields *out)
     roof_fields_add(out, &schema, 1, RATE_WAY);
     for (size_t i = 0; i < COUNT(plan_keys); i++) {
         struct roof_field field = *roof_fields_find(&plan, plan_keys[i]);
-        if (strcmp(field.key, "basis") == 0) {
-            field.width = BASIS_WIDTH;
+        for (size_t k = 0; k < COUNT(shown); k++) {
+            if (strcmp(field.key, shown[k].key) == 0) {
+                field.width = shown[k].width;
+                field.label = shown[k].label;
+            }
         }
         roof_fields_add(out, &field, 1, RATE_PLAN);
     }

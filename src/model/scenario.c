@@ -638,6 +638,17 @@ bool roof_scenario_gguf(const struct roof_scenario *s, const struct roof_model *
     return gguf;
 }
 
+enum roof_precision roof_scenario_narrower_cache(const struct roof_scenario *scenario,
+                                                 const struct roof_model *model)
+{
+    const bool local =
+        scenario->common.stack == ROOF_STACK_LLAMA_CPP || roof_scenario_gguf(scenario, model);
+    const enum roof_precision narrow = local ? ROOF_PRECISION_Q8_0 : ROOF_PRECISION_FP8_E4M3;
+    return roof_precision_bits(scenario->common.formats.kv) > roof_precision_bits(narrow)
+               ? narrow
+               : ROOF_PRECISION_AUTO;
+}
+
 /* Takes the kernels of llama.cpp for weights in GGUF formats: no other stack's were measured. */
 static void resolve_stack(struct roof_scenario *s, const struct roof_model *model)
 {

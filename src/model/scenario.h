@@ -185,6 +185,11 @@ void roof_scenario_init(struct roof_scenario *scenario);
  * runs: a resolved scenario has its kernels in place of the best ones. */
 bool roof_scenario_gguf(const struct roof_scenario *scenario, const struct roof_model *model);
 
+/** Returns a format of the KV cache with fewer bits than that of a resolved scenario, which its
+ * engine has: llama.cpp has q8_0, others fp8. ROOF_PRECISION_AUTO: the cache has as few bits. */
+enum roof_precision roof_scenario_narrower_cache(const struct roof_scenario *scenario,
+                                                 const struct roof_model *model);
+
 /** Returns what the engine of a stack does on the host in a pass of a resolved scenario: the
  * sequences of a microbatch are dealt out evenly to the groups of the attention, each of which has
  * a host process of its own. */

@@ -523,12 +523,15 @@ static enum roof_status find_narrower(struct roof_limits *out,
 static void find_levers(struct roof_limits *out, const struct roof_model_prediction *prediction,
                         const struct roof_scenario *scenario)
 {
-    const struct roof_formats *const formats = &prediction->scenario.common.formats;
+    const enum roof_precision kv =
+        roof_scenario_narrower_cache(&prediction->scenario, prediction->model);
     struct roof_scenario changed = *scenario;
-    if (roof_precision_bits(formats->kv) > 8) {
-        changed.common.formats.kv = ROOF_PRECISION_FP8_E4M3;
+    if (kv != ROOF_PRECISION_AUTO) {
+        double *const more =
+            kv == ROOF_PRECISION_Q8_0 ? &out->max_batch_kv_q8_0 : &out->max_batch_kv_fp8;
+        changed.common.formats.kv = kv;
         const double most = most_sequences(prediction, &changed);
-        out->max_batch_kv_fp8 = most > out->max_batch ? most : ROOF_UNKNOWN;
+        *more = most > out->max_batch ? most : ROOF_UNKNOWN;
     }
     changed = *scenario;
     const int64_t tp = prediction->scenario.tp;
@@ -607,10 +610,10 @@ enum roof_status roof_model_limits(struct roof_limits *out,
     struct search search = {
         .scenario = *scenario, .prediction = prediction, .model = prediction->model, .least = 1};
     out->max_batch = out->max_context = ROOF_UNKNOWN;
-    out->max_batch_checkpoint = out->max_batch_fp8 = out->max_batch_kv_fp8 = out->max_batch_ep =
-        out->max_batch_next_tp = out->next_tp = out->max_batch_nearest = out->nearest_tp =
-            out->nearest_pp = out->fit_reserve = out->fit_offload_host_bytes = out->fit_offload_s =
-                ROOF_UNKNOWN;
+    out->max_batch_checkpoint = out->max_batch_fp8 = out->max_batch_kv_fp8 =
+        out->max_batch_kv_q8_0 = out->max_batch_ep = out->max_batch_next_tp = out->next_tp =
+            out->max_batch_nearest = out->nearest_tp = out->nearest_pp = out->fit_reserve =
+                out->fit_offload_host_bytes = out->fit_offload_s = ROOF_UNKNOWN;
     out->fit_offload = 0;
     out->fit_offload_more = false;
     if (prediction->fits == ROOF_FIT_NO) {

@@ -177,7 +177,10 @@ struct roof_limits {
     double max_batch_fp8;    /**< max_batch with precision fp8, if the prediction does not fit, has
                                 weights of more than 8 bits, and max_batch_checkpoint does not apply;
                                 NAN: it fits, or that is not larger */
-    double max_batch_kv_fp8; /**< max_batch with a KV cache in fp8; NAN if that is not larger */
+    double max_batch_kv_fp8; /**< max_batch with a KV cache in fp8; NAN if that is not larger, or if
+                                llama.cpp runs the model, which has none */
+    double max_batch_kv_q8_0; /**< the same in q8_0, the cache of 8 bits of llama.cpp; NAN with
+                                 other engines */
     double max_batch_ep; /**< max_batch with ep devices instead of as many of tp, in a model with
                               experts; NAN if that is not larger */
     double max_batch_next_tp; /**< max_batch with the next larger tp that the model and the links of

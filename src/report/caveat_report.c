@@ -288,9 +288,8 @@ static bool put_collectives(struct roof_text *out, const struct roof_used *used)
                      used->members > (double)c->collectives_to
                          ? "expected times of collectives between more than %" PRId64
                            " devices may be far off: %s"
-                         : "other plans split a copy over more than %" PRId64
-                           " devices, and the expected times of their collectives may be far off: "
-                           "%s",
+                         : "expected times of plans with tp or ep above %" PRId64
+                           " may be far off: %s",
                      c->collectives_to, c->collectives);
     return true;
 }
@@ -355,7 +354,7 @@ void roof_plan_put_collectives(struct roof_text *out, const struct roof_plan_pro
 {
     for (size_t h = 0; h < problem->hardware_count; h++) {
         const struct roof_used used = {.hardware = problem->hardware[h],
-                                       .members = (double)roof_plan_most_devices(problem),
+                                       .members = (double)roof_plan_most_members(problem),
                                        .expected = true};
         struct roof_text begin = ROOF_TEXT_INIT;
         roof_text_printf(&begin, "Note on %s: ", used.hardware->id);

@@ -682,6 +682,7 @@ void roof_model_report_json(struct roof_text *out,
     roof_report_number(out, ",", "max_batch_checkpoint", limits->max_batch_checkpoint);
     roof_report_number(out, ",", "max_batch_fp8", limits->max_batch_fp8);
     roof_report_number(out, ",", "max_batch_kv_fp8", limits->max_batch_kv_fp8);
+    roof_report_number(out, ",", "max_batch_kv_q8_0", limits->max_batch_kv_q8_0);
     roof_report_number(out, ",", "max_batch_ep", limits->max_batch_ep);
     roof_report_number(out, ",", "max_batch_next_tp", limits->max_batch_next_tp);
     roof_report_number(out, ",", "next_tp", limits->next_tp);

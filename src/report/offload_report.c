@@ -189,7 +189,8 @@ void roof_model_report_levers(struct roof_text *out,
         const char *option;
     } formats[] = {{limits->max_batch_checkpoint, "--layout " ROOF_CHECKPOINT},
                    {limits->max_batch_fp8, "-p fp8"},
-                   {limits->max_batch_kv_fp8, "--kv fp8"}};
+                   {limits->max_batch_kv_fp8, "--kv fp8"},
+                   {limits->max_batch_kv_q8_0, "--kv q8_0"}};
     const char *separator = "; ";
     const char *verb = " would";
     for (size_t i = 0; i < COUNT(formats); i++) {

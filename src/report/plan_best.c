@@ -499,7 +499,7 @@ void roof_plan_put_notes(struct roof_text *out, const struct roof_plan *plan,
     roof_plan_scenario(&s, plan, problem);
     (void)roof_scenario_resolve(&s, problem->model, NULL); /* as in the search */
     roof_used_by_scenario(&used, &s, hardware, plan->basis == ROOF_PLAN_EXPECTED);
-    used.rivals = (double)roof_plan_most_devices(problem);
+    used.rivals = (double)roof_plan_most_members(problem);
     roof_plan_put_caveats(out, &used);
     put_passes(out, plan, problem);
     put_unable(out, problem);
@@ -632,10 +632,12 @@ void roof_plan_put_best(struct roof_text *out, const struct roof_plans *plans,
     char number[ROOF_QUANTITY_SIZE];
     struct roof_plan_row row;
     roof_plan_name(&row, plan, 1, problem);
+    const size_t use = out->length;
     roof_text_put(out, "Use ");
     roof_plan_describe_place(out, plan, problem);
     roof_text_put(out, plan->prefill.copies > 0 ? ",\n    " : ", ");
     roof_plan_describe_load(out, plan, problem);
+    roof_text_fold(out, use, 4);
     roof_text_put(out, "\n");
     put_close(out, plans, problem);
     put_more(out, plan, problem);

@@ -172,8 +172,8 @@ static void put_by_batch(struct roof_text *out, const struct roof_plans *plans,
             struct roof_plan_row row;
             roof_plan_name(&row, p, 0, problem);
             roof_text_printf(out, "%s  from %-6" PRId64 " %s on %s, KV cache %s\n",
-                             last == NULL ? "\nBest format by batch\n" : "", p->batch, row.formats,
-                             row.hardware, roof_format(row.kv)->name);
+                             last == NULL ? "\nBest format by batch (of all copies)\n" : "",
+                             p->batch, row.formats, row.hardware, roof_format(row.kv)->name);
             last = p;
         }
     }

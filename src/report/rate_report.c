@@ -13,6 +13,7 @@
 #include "report/note_list.h"
 #include "report/plan_parts.h"
 #include "report/rate_others.h"
+#include "report/rate_table.h"
 #include "report/rate_trace_report.h"
 #include "report/render.h"
 #include "report/report.h"
@@ -29,9 +30,9 @@
 /* Writes "2 requests/s, poisson; prompt 8k, generate 500". */
 static void put_load(struct roof_text *out, const struct roof_rate_answer *a)
 {
-    char rate[ROOF_QUANTITY_SIZE];
-    roof_text_printf(out, "%s: %s requests/s, ", a->problem->answer->problem.model->id,
-                     roof_format_short(rate, a->problem->load->arrivals->rate));
+    roof_text_printf(out, "%s: ", a->problem->answer->problem.model->id);
+    roof_report_requests(out, a->problem->load->arrivals->rate);
+    roof_text_put(out, ", ");
     roof_text_plain(out, a->arrivals);
     roof_text_put(out, "; prompt ");
     roof_text_plain(out, a->prompt);
@@ -69,15 +70,23 @@ static void put_latencies(struct roof_text *out, const struct roof_simulation *s
         roof_text_printf(out, "%srequests larger than the KV cache of a copy are turned away",
                          between);
     }
-    roof_text_put(out, s->saturated ? "; saturated: the queue grows without end\n" : "\n");
+    roof_text_put(out, s->saturated ? "; saturated: the queue grows without end" : "");
+    size_t line = out->length;
+    while (line > 0 && out->data[line - 1] != '\n') {
+        line--;
+    }
+    if (strcmp(between, BELOW) == 0) {
+        roof_text_fold(out, line, strlen(BELOW) - strlen(",\n"));
+    }
+    roof_text_put(out, "\n");
 }
 
 void roof_rate_report_remark(struct roof_text *out, const struct roof_rate_answer *answer)
 {
     const struct roof_rate_plan *const way = &answer->found->way[0];
-    char rate[ROOF_QUANTITY_SIZE];
-    roof_text_printf(out, "for %s requests/s, %s, simulated: ", roof_format_short(rate, way->rate),
-                     answer->arrivals);
+    roof_text_put(out, "for ");
+    roof_report_requests(out, way->rate);
+    roof_text_printf(out, ", %s, simulated: ", answer->arrivals);
     put_latencies(out, &way->at, answer->problem->load->limit, ", ");
     out->length -= out->failed ? 0 : 1; /* the newline */
 }
@@ -145,10 +154,10 @@ static bool is_uncertain(const struct roof_rate_plan *way,
 static void put_greatest(struct roof_text *out, const struct roof_rate_plan *way,
                          const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
 {
-    char rate[ROOF_QUANTITY_SIZE];
     char range[ROOF_RANGE_SIZE];
     const size_t line = out->length;
-    roof_text_printf(out, "  greatest:    %s requests/s", roof_format_short(rate, way->max_rate));
+    roof_text_put(out, "  greatest:    ");
+    roof_report_requests(out, way->max_rate);
     if (!isnan(way->max_rate_low)) {
         roof_text_printf(
             out, " (95%% interval: %s)",
@@ -259,162 +268,6 @@ static void put_best(struct roof_text *out, const struct roof_rate_answer *a)
     }
 }
 
-/* Fits a column to its names. */
-static void fit_column(struct roof_table *table, const char *key, size_t width)
-{
-    for (size_t i = 0; i < table->columns.count; i++) {
-        if (strcmp(table->columns.field[i].key, key) == 0) {
-            table->columns.field[i].width = -(int)width;
-        }
-    }
-}
-
-/* Properties that all rows of the table share, or the largest widths. */
-struct common {
-    bool one_device;
-    bool priced;
-    bool estimates; /* some rows have expected times */
-    bool bounds;    /* some rows have lower bounds only */
-    bool apart;     /* experts have another split than attention */
-    bool halves;    /* some copies prefill, and others decode */
-    bool caches;    /* rows differ by the format of the KV cache */
-    size_t copies;
-    size_t hardware;
-    size_t formats; /* widths of the longest names */
-};
-
-static size_t longer(size_t width, const char *text)
-{
-    const size_t own = roof_text_width(text);
-    return own > width ? own : width;
-}
-
-static struct common common_of(const struct roof_rate_answer *a)
-{
-    struct common c = {.one_device = true};
-    enum roof_precision kv = ROOF_PRECISION_AUTO;
-    for (size_t i = 0; i < a->found->count; i++) {
-        const struct roof_rate_plan *const way = &a->found->way[i];
-        struct roof_plan_row row;
-        roof_plan_name(&row, &way->plan, 0, &a->problem->answer->problem);
-        c.one_device = c.one_device && way->plan.hardware == a->found->way[0].plan.hardware;
-        c.estimates = c.estimates || way->plan.basis == ROOF_PLAN_EXPECTED;
-        c.bounds = c.bounds || way->plan.basis == ROOF_PLAN_BOUND;
-        c.priced = c.priced || !isnan(way->price);
-        c.apart = c.apart || way->plan.split.attention_dp > 1 || way->plan.split.moe_ep > 1;
-        c.halves = c.halves || way->plan.prefill.copies > 0;
-        c.caches = c.caches || (i > 0 && row.kv != kv);
-        kv = row.kv;
-        c.copies = longer(c.copies, row.copies);
-        c.hardware = longer(c.hardware, row.hardware);
-        c.formats = longer(c.formats, row.formats);
-    }
-    return c;
-}
-
-/* Makes room for the format of the KV cache if rows differ by it: copies have their devices, and
- * groups of attention tell most splits of experts apart. */
-static void show_caches(struct roof_table *table, const struct common *c)
-{
-    const struct {
-        const char *key;
-        bool spare;
-    } columns[] = {{"cost_per_million_tokens", true},
-                   {"e2e_ms_p99", true},
-                   {"devices", c->halves},
-                   {"moe_ep", true}};
-    for (size_t i = 0; i < COUNT(columns) && c->caches && table->output == ROOF_OUTPUT_TEXT; i++) {
-        if (columns[i].spare && roof_table_width(table) > ROOF_PAGE_WIDTH) {
-            roof_table_hide(table, columns[i].key);
-        }
-    }
-}
-
-/* Removes redundant columns. */
-static void hide_columns(struct roof_table *table, const struct roof_rate_answer *a)
-{
-    const struct common c = common_of(a);
-    const struct {
-        const char *key;
-        bool hidden;
-    } columns[] = {{"hardware", c.one_device},
-                   {"basis", !(c.estimates && c.bounds)},
-                   {"price_per_hour", !c.priced},
-                   {"cost_per_million_tokens", !c.priced},
-                   {"pp", true},
-                   {"copies", !c.halves},
-                   {"dp", c.halves},
-                   {"tp", c.halves},
-                   {"attention_dp", !c.apart},
-                   {"moe_ep", !c.apart},
-                   {"ep", true},
-                   {"e2e_ms_p99", isnan(a->problem->load->limit[ROOF_LATENCY_E2E].time_s)}};
-    for (size_t i = 0; i < COUNT(columns); i++) {
-        if (columns[i].hidden) {
-            roof_table_hide(table, columns[i].key);
-        }
-    }
-    if (a->problem->answer->problem.objective == ROOF_PLAN_ENERGY) {
-        roof_table_append(table, ROOF_TABLE_RATES, "tdp_w", "TDP W");
-        roof_table_append(table, ROOF_TABLE_RATES, "tdp_joule_per_token", "J/token");
-    }
-    if (a->found->compared > 0) {
-        roof_table_append(table, ROOF_TABLE_RATES, "device_hours", "dev-hours");
-    }
-    fit_column(table, "hardware", c.hardware);
-    fit_column(table, "copies", c.copies > strlen("copies") ? c.copies : strlen("copies"));
-    fit_column(table, "formats", c.formats);
-    show_caches(table, &c);
-}
-
-static void put_row(struct roof_text *out, struct roof_table *table,
-                    const struct roof_rate_answer *a, size_t number)
-{
-    struct roof_rate_row row = {.way = &a->found->way[number]};
-    roof_plan_name(&row.row, &row.way->plan, (int)number + 1, &a->problem->answer->problem);
-    roof_table_rate(table, out, &row);
-}
-
-void roof_rate_report_rows(struct roof_text *out, struct roof_table *table,
-                           const struct roof_rate_answer *answer, size_t top)
-{
-    roof_table_begin(table, out);
-    for (size_t i = 0; i < answer->found->count && i < top; i++) {
-        put_row(out, table, answer, i);
-    }
-    roof_table_end(table, out);
-}
-
-/* Returns true if a table for people has a plan: it is among the best, or the best of its device,
- * so that no device is missing. */
-static bool is_shown(const struct roof_rate_plans *found, size_t number, size_t top)
-{
-    size_t first = 0;
-    while (found->way[first].plan.hardware != found->way[number].plan.hardware) {
-        first++;
-    }
-    return number < top || number == first;
-}
-
-static void put_table(struct roof_text *out, enum roof_output output,
-                      const struct roof_rate_answer *a, size_t top)
-{
-    struct roof_table table;
-    (void)roof_table_open(&table, output, ROOF_TABLE_RATES, ROOF_OPERATOR_GEMM, NULL,
-                          NULL); /* only columns can make it fail */
-    if (!a->kept->all) {
-        hide_columns(&table, a);
-    }
-    roof_table_narrow(&table, a->kept, NULL);
-    roof_table_begin(&table, out);
-    for (size_t i = 0; i < a->found->count; i++) {
-        if (is_shown(a->found, i, top)) {
-            put_row(out, &table, a, i);
-        }
-    }
-    roof_table_end(&table, out);
-}
-
 /* Tells whether a device has a plan before the simulations. */
 static bool has_candidate(const struct roof_rate_answer *a, size_t hardware)
 {
@@ -511,7 +364,7 @@ static void put_halves(struct roof_text *out, const struct roof_rate_answer *a,
     roof_text_put(out, "\n");
 }
 
-/* Explains what the table has beside numbers. */
+/* Explains what the table has beside numbers, a line each. */
 static void put_legend(struct roof_text *out, const struct roof_rate_answer *a, size_t top)
 {
     const struct roof_rate_plan *halves = NULL;
@@ -521,7 +374,7 @@ static void put_legend(struct roof_text *out, const struct roof_rate_answer *a, 
     bool low = false;
     for (size_t i = 0; i < a->found->count; i++) {
         const struct roof_rate_plan *const way = &a->found->way[i];
-        if (!is_shown(a->found, i, top)) {
+        if (!roof_rate_is_shown(a->found, i, top)) {
             continue;
         }
         halves = halves == NULL && way->plan.prefill.copies > 0 ? way : halves;
@@ -530,14 +383,11 @@ static void put_legend(struct roof_text *out, const struct roof_rate_answer *a, 
         low = low || roof_rate_falls_short(way);
         shown++;
     }
-    const bool other = roof_rate_other_percentile(a->problem->load->limit);
-    const bool any = halves != NULL || searched < shown || wanted > 0 || low || other;
-    roof_text_put(out, any || a->found->compared > 0 ? "\n" : "");
     roof_rate_trace_order(out, a, shown);
     if (halves != NULL) {
         put_halves(out, a, &halves->plan);
     }
-    if (other) {
+    if (roof_rate_other_percentile(a->problem->load->limit)) {
         const size_t from = out->length;
         roof_text_put(out,
                       "p99: may be above a limit on another statistic, which each plan keeps (");
@@ -592,10 +442,17 @@ static void put_ways(struct roof_text *out, const struct roof_rate_answer *a, si
     roof_text_put(
         out, " (--devices).\n"
              "Real engines had later first tokens than their simulations (docs/errors.md).\n\n");
-    put_table(out, ROOF_OUTPUT_TEXT, a, top);
-    put_legend(out, a, top);
-    const struct common c = common_of(a);
-    if (c.estimates && c.bounds) {
+    struct roof_text legend = ROOF_TEXT_INIT;
+    struct roof_text split = ROOF_TEXT_INIT;
+    roof_rate_put_table(out, ROOF_OUTPUT_TEXT, a, top, &split);
+    put_legend(&legend, a, top);
+    roof_text_add(&legend, split.data, split.length);
+    roof_text_put(out, legend.length > 0 ? "\n" : "");
+    roof_text_add(out, legend.data, legend.length);
+    out->failed |= legend.failed || split.failed;
+    roof_text_free(&legend);
+    roof_text_free(&split);
+    if (roof_rate_bases_differ(a, top)) {
         roof_text_put(out,
                       "\nbound: steps take their lower bounds (real kernels are slower). These "
                       "plans rank behind\nthose with estimates (expected), even if they need "
@@ -783,7 +640,9 @@ void roof_rate_report_markdown(struct roof_text *out, const struct roof_rate_ans
     }
     out->failed |= best.failed;
     roof_text_free(&best);
-    put_table(out, ROOF_OUTPUT_MARKDOWN, answer, top);
+    struct roof_text legend = ROOF_TEXT_INIT; /* the whole report has it */
+    roof_rate_put_table(out, ROOF_OUTPUT_MARKDOWN, answer, top, &legend);
+    roof_text_free(&legend);
     roof_rate_report_text(&report, answer, top);
     roof_markdown_put_report(out, "The whole report: the best way to serve and its simulated times",
                              &report);

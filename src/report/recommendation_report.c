@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "report/markdown.h"
 #include "report/note_list.h"
 #include "report/published_report.h"
 #include "report/speedup_report.h"
@@ -216,16 +217,22 @@ static void put_candidate(struct roof_text *out, const struct roof_candidate *c,
     roof_text_printf(out, "%s\n", c->reason);
 }
 
+static bool any_expected(const struct roof_recommendation *recommendation)
+{
+    bool expected = false;
+    for (size_t i = 0; i < recommendation->count; i++) {
+        expected = expected || !isnan(recommendation->candidate[i].prediction.expected_s);
+    }
+    return expected;
+}
+
 /* Writes the ranked candidates, with a column of expected times if any is known. */
 static void put_ranked(struct roof_text *out, const struct roof_recommendation *recommendation,
                        bool by_expected)
 {
-    bool expected = false;
+    const bool expected = any_expected(recommendation);
     char by[ROOF_INPUT_NAME_SIZE];
     (void)roof_input_name(by, roof_input(ROOF_INPUT_BY));
-    for (size_t i = 0; i < recommendation->count; i++) {
-        expected = expected || !isnan(recommendation->candidate[i].prediction.expected_s);
-    }
     roof_text_put(out, by_expected ? "\nRanked by expected times" : "\nRanked by lower bounds");
     if (expected) {
         roof_text_printf(
@@ -291,4 +298,67 @@ void roof_report_recommendation_text(struct roof_text *out,
     }
     roof_report_accuracy_classes(out);
     roof_report_basis(out, first, product);
+}
+
+/* --- as Markdown --------------------------------------------------------------------------- */
+
+/* Writes the sentences of put_best in bold, without their line breaks and indents. */
+static void put_best_markdown(struct roof_text *out, const struct roof_recommendation *r,
+                              bool by_expected)
+{
+    struct roof_text best = ROOF_TEXT_INIT;
+    size_t length = 0;
+    put_best(&best, r, by_expected);
+    for (size_t i = 0; !best.failed && i + 1 < best.length; i++) { /* the last byte ends a line */
+        const char c = best.data[i] == '\n' ? ' ' : best.data[i];
+        if (c != ' ' || (best.data[i + 1] != ' ' && best.data[i + 1] != '\n')) {
+            best.data[length++] = c;
+        }
+    }
+    if (!best.failed) {
+        best.data[length] = '\0';
+    }
+    roof_text_put(out, "**");
+    roof_text_markdown(out, best.failed ? "" : best.data);
+    roof_text_put(out, "**\n\n");
+    out->failed |= best.failed;
+    roof_text_free(&best);
+}
+
+void roof_report_recommendation_markdown(struct roof_text *out,
+                                         const struct roof_recommendation *recommendation,
+                                         const struct roof_reasons *reasons,
+                                         const struct roof_workload *workload,
+                                         const struct roof_hardware *product,
+                                         enum roof_ranking ranking)
+{
+    static const char columns[] = "rank,precision,method,time_us,speedup,expected_time_us,"
+                                  "expected_speedup,accuracy_loss,reason";
+    const bool by_expected = ranking == ROOF_RANKING_EXPECTED;
+    struct roof_text title = ROOF_TEXT_INIT;
+    struct roof_text report = ROOF_TEXT_INIT;
+    struct roof_table table;
+    roof_report_workload(&title, workload);
+    roof_text_put(out, "# Number formats for ");
+    roof_text_markdown(out, title.failed ? "" : title.data);
+    roof_text_put(out, " on ");
+    roof_text_markdown(out, recommendation->candidate[0].prediction.hardware->id);
+    roof_text_put(out, "\n\n");
+    if (recommendation->count > 0) {
+        put_best_markdown(out, recommendation, by_expected);
+    } else {
+        roof_text_put(out, "No format satisfies the constraints.\n\n");
+    }
+    (void)roof_table_open(&table, ROOF_OUTPUT_MARKDOWN, ROOF_TABLE_RECOMMENDATIONS, workload->op,
+                          any_expected(recommendation) ? columns : NULL,
+                          NULL); /* these columns exist */
+    roof_table_begin(&table, out);
+    for (size_t i = 0; i < recommendation->count + recommendation->rejected; i++) {
+        roof_table_candidate(&table, out, &recommendation->candidate[i]);
+    }
+    roof_table_end(&table, out);
+    roof_report_recommendation_text(&report, recommendation, reasons, workload, product, ranking);
+    roof_markdown_put_report(out, "The whole report: why, and the best format by size", &report);
+    out->failed |= title.failed;
+    roof_text_free(&title);
 }

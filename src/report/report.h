@@ -68,8 +68,9 @@ struct roof_reasons {
     const struct roof_speedup_row *why;
     const struct roof_crossovers *crossovers;
 };
-/** Both write a recommendation: as {"candidates": [...], "rejected": [...]}, or for people. There
- * is at least one candidate; `product` is as above. */
+/** Each writes a recommendation: as {"candidates": [...], "rejected": [...]}, for people, or as
+ * Markdown with the best format, the table, and the report for people. There is at least one
+ * candidate; `product` is as above. */
 void roof_report_recommendation_json(struct roof_text *out,
                                      const struct roof_recommendation *recommendation,
                                      const struct roof_reasons *reasons,
@@ -80,6 +81,12 @@ void roof_report_recommendation_text(struct roof_text *out,
                                      const struct roof_workload *workload,
                                      const struct roof_hardware *product,
                                      enum roof_ranking ranking);
+void roof_report_recommendation_markdown(struct roof_text *out,
+                                         const struct roof_recommendation *recommendation,
+                                         const struct roof_reasons *reasons,
+                                         const struct roof_workload *workload,
+                                         const struct roof_hardware *product,
+                                         enum roof_ranking ranking);
 
 /** Both write a row of a comparison: the cells of the file, then time_us, expected_time_us, ratio
  * (prediction / measurement: the expected time, or else the bound) and error (ratio - 1). Columns

@@ -88,7 +88,6 @@ void roof_simulation_report_about(struct roof_text *out, const struct roof_simul
 void roof_simulation_put_asked(struct roof_text *out, const struct roof_simulation_row *row)
 {
     const struct roof_deployment *const d = row->deployment;
-    char rate[ROOF_QUANTITY_SIZE];
     if (row->concurrency > 0) {
         roof_text_printf(out, "%" PRId64 " requests in flight", row->concurrency);
     } else if (row->max_rate <= 0) { /* at the rate that the search ends with, each runs alone */
@@ -101,7 +100,8 @@ void roof_simulation_put_asked(struct roof_text *out, const struct roof_simulati
         }
         roof_text_put(out, " at once");
     } else {
-        roof_text_printf(out, "%s requests/s, ", roof_format_short(rate, row->result.rate));
+        roof_report_requests(out, row->result.rate);
+        roof_text_put(out, ", ");
         roof_text_plain(out, row->trace != NULL ? row->trace : row->arrivals);
         if (row->trace_users > 0) {
             roof_text_printf(out, ", %" PRId64 " requests in flight", row->trace_users);
@@ -237,15 +237,25 @@ static void put_factor(struct roof_text *out, const struct roof_raise *raise)
     if (isnan(raise->factor_low)) {
         roof_text_printf(out, ": about x%.1g\n", raise->factor);
     } else {
-        roof_text_printf(out, ": about x%.2g (95%% interval: %.2g to %.2g)\n", raise->factor,
-                         raise->factor_low, raise->factor_high);
+        char ends[2][ROOF_QUANTITY_SIZE];
+        (void)snprintf(ends[0], sizeof ends[0], "%.2g", raise->factor_low);
+        (void)snprintf(ends[1], sizeof ends[1], "%.2g", raise->factor_high);
+        const int digits = strcmp(ends[0], ends[1]) == 0 ? 3 : 2;
+        roof_text_printf(out, ": about x%.*g (95%% interval: %.*g to %.*g)\n", digits,
+                         raise->factor, digits, raise->factor_low, digits, raise->factor_high);
     }
+}
+
+void roof_report_requests(struct roof_text *out, double per_s)
+{
+    char rate[ROOF_QUANTITY_SIZE];
+    const char *const number = roof_format_short(rate, per_s);
+    roof_text_printf(out, "%s request%s/s", number, strcmp(number, "1") == 0 ? "" : "s");
 }
 
 void roof_simulation_put_greatest(struct roof_text *out, const struct roof_simulation_row *row)
 {
-    char rate[ROOF_QUANTITY_SIZE];
-    roof_text_printf(out, "%s requests/s", roof_format_short(rate, row->max_rate));
+    roof_report_requests(out, row->max_rate);
     put_interval(out, row);
     if (strcmp(row->max_rate_limit, "saturation") == 0) {
         roof_text_put(out, "; above it, the engine is saturated");
@@ -324,7 +334,7 @@ static void put_room(struct roof_text *out, const struct roof_simulation_row *ro
 static void put_more_room(struct roof_text *out, const struct roof_simulation_row *row)
 {
     const struct roof_deployment *const d = row->deployment;
-    const bool narrower = roof_precision_bits(d->scenario.common.formats.kv) > 8;
+    const enum roof_precision kv = roof_scenario_narrower_cache(&d->scenario, d->model);
     const bool alike = row->trace == NULL && !row->lengths_vary && isnan(row->result.prefix_hit);
     const bool enough = alike && row->enough_seqs > 0;
     put_line(out, "", "more room: ");
@@ -332,7 +342,10 @@ static void put_more_room(struct roof_text *out, const struct roof_simulation_ro
         roof_text_printf(out, "--max-num-seqs %" PRId64 " (all %" PRId64 " then fit), ",
                          row->enough_seqs, row->concurrency);
     }
-    roof_text_printf(out, "%s--tp (more devices)\n", narrower ? "--kv fp8, " : "");
+    roof_text_put(out, kv == ROOF_PRECISION_AUTO   ? ""
+                       : kv == ROOF_PRECISION_Q8_0 ? "--kv q8_0, "
+                                                   : "--kv fp8, ");
+    roof_text_put(out, "--tp (more devices)\n");
     if (row->result.preemptions == 0 || enough) {
         return;
     }
@@ -402,8 +415,9 @@ static void put_load(struct roof_text *out, const struct roof_simulation_row *ro
     const struct roof_simulation *const s = &row->result;
     char a[ROOF_QUANTITY_SIZE];
     char b[ROOF_QUANTITY_SIZE];
-    put_line(out, "completed", roof_format_short(a, s->completed_per_s));
-    roof_text_printf(out, " requests/s, %s tokens/s\n", roof_format_short(b, s->tokens_per_s));
+    put_line(out, "completed", "");
+    roof_report_requests(out, s->completed_per_s);
+    roof_text_printf(out, ", %s tokens/s\n", roof_format_short(b, s->tokens_per_s));
     put_line(out, "running", roof_format_short(a, s->running));
     roof_text_printf(out, " requests on average, %s waiting\n", roof_format_short(b, s->waiting));
     if (!isnan(s->prefill_busy)) {
@@ -413,9 +427,9 @@ static void put_load(struct roof_text *out, const struct roof_simulation_row *ro
         roof_text_printf(out, " busy; a KV cache needs %s, with its wait\n",
                          roof_simulation_short(b, s->transfer_s));
     }
-    put_line(out, isnan(s->prefill_busy) ? "engine" : "decode",
-             roof_format_quantity(a, s->busy, ROOF_UNIT_FRACTION));
-    roof_text_printf(out, " busy; a step takes %s on average\n",
+    put_line(out, isnan(s->prefill_busy) ? "engine" : "decode", "a step runs ");
+    roof_text_printf(out, "%s of the time, and takes %s on average\n",
+                     roof_format_quantity(a, s->busy, ROOF_UNIT_FRACTION),
                      roof_format_quantity(b, s->step_s, ROOF_UNIT_MILLISECONDS));
     put_drafts(out, row);
     if (!isnan(s->kv_use)) {

@@ -34,4 +34,7 @@ void roof_simulation_report_json(struct roof_text *out, const struct roof_simula
 /* Says why a greatest rate has no confidence interval. */
 const char *roof_report_no_interval(enum roof_no_interval why);
 
+/** Writes a rate: "2 requests/s" or "1 request/s". */
+void roof_report_requests(struct roof_text *out, double per_s);
+
 #endif

@@ -66,10 +66,10 @@ static const char *share_of(char out[ROOF_QUANTITY_SIZE], double saved_s,
     return out;
 }
 
-/* The least fraction of the saved time that a share shows. */
+/* The least fraction of the saved time that a line shows. */
 #define SHARE_LEAST 0.0005
-/* The least fraction of the saved time that a balance shows. A smaller loss changes the shares by
- * little more than their last digits, so the line has shares instead. */
+/* The least fraction of the saved time that acts against it so much that a line has times in place
+ * of shares. A smaller one changes the shares by little more than their last digits. */
 #define BALANCE_LEAST 0.02
 
 /* Tells if a cause acts against the total by more than a fraction of it, so that shares of the
@@ -84,25 +84,43 @@ static bool opposes(const struct roof_gain *gain, double least)
     return any;
 }
 
-/* Writes the times of the causes, then of those that act against them: "memory 20.1 ms, compute
- * 5 ms, less 12 ms for kernels". */
-static void put_balance(struct roof_text *out, const struct roof_gain *gain, const char *separator)
+/* Returns a time in the given form; in one of its own if there is none (NULL). */
+static const char *amount_of(char out[ROOF_QUANTITY_SIZE], double s,
+                             const struct roof_time_look *look)
+{
+    return look == NULL ? time_of(out, s) : roof_time_text(out, s, look);
+}
+
+/* Tells whether a line shows a part of the saved time: its digits are not all 0. */
+static bool is_some(double s, double saved_s, const struct roof_time_look *look)
+{
+    char time[ROOF_QUANTITY_SIZE];
+    return look == NULL ? s > SHARE_LEAST * fabs(saved_s)
+                        : s > 0 && strpbrk(roof_time_text(time, s, look), "123456789") != NULL;
+}
+
+void roof_speedup_report_times(struct roof_text *out, const struct roof_gain *gain,
+                               const char *separator, const struct roof_time_look *look)
 {
     const double saved = gain->from_s - gain->to_s;
     const double sign = saved < 0 ? -1 : 1;
-    const double least = BALANCE_LEAST * fabs(saved);
+    const char *const unit = look == NULL ? "" : " ms";
     char time[ROOF_QUANTITY_SIZE];
+    if (!(fabs(saved) > 0.02 * gain->from_s)) { /* unknown, or too small */
+        return;
+    }
     for (int i = 0; i < ROOF_CAUSE_COUNT; i++) {
-        if (sign * gain->saved_s[i] > least) {
-            roof_text_printf(out, "%s%s %s", separator, roof_cause_name((enum roof_cause)i),
-                             time_of(time, fabs(gain->saved_s[i])));
+        const double own = sign * gain->saved_s[i];
+        if (is_some(own, saved, look)) {
+            roof_text_printf(out, "%s%s %s%s", separator, roof_cause_name((enum roof_cause)i),
+                             amount_of(time, own, look), unit);
             separator = ", ";
         }
     }
     for (int i = 0; i < ROOF_CAUSE_COUNT; i++) {
-        if (sign * gain->saved_s[i] < -least) {
-            roof_text_printf(out, "%sless %s for %s", separator,
-                             time_of(time, fabs(gain->saved_s[i])),
+        const double own = -sign * gain->saved_s[i];
+        if (is_some(own, saved, look)) {
+            roof_text_printf(out, "%sless %s%s for %s", separator, amount_of(time, own, look), unit,
                              roof_cause_name((enum roof_cause)i));
             separator = ", ";
         }
@@ -117,7 +135,7 @@ void roof_speedup_report_shares(struct roof_text *out, const struct roof_gain *g
         return;
     }
     if (opposes(gain, BALANCE_LEAST)) {
-        put_balance(out, gain, separator);
+        roof_speedup_report_times(out, gain, separator, NULL);
         return;
     }
     for (int i = 0; i < ROOF_CAUSE_COUNT; i++) {

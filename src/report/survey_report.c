@@ -205,15 +205,17 @@ static void put_request(struct roof_markdown_table *g, const struct roof_model_p
 static void put_asked(struct roof_text *out, const struct roof_model_prediction *r)
 {
     const struct roof_scenario *const s = &r->scenario;
-    const char *const many = s->common.shape.batch == 1 ? "" : "s";
+    const bool one = s->common.shape.batch == 1;
+    const char *const kind = s->static_batch > 0 ? "as a static batch" : "in flight";
     roof_text_printf(out,
-                     "- %" PRId64 " request%s of %" PRId64 " prompt tokens and %" PRId64
-                     " generated tokens, ",
-                     s->common.shape.batch, many, s->prompt, s->generate);
+                     "- %" PRId64 " request%s %s, %sof %" PRId64 " prompt tokens and %" PRId64
+                     " generated tokens",
+                     s->common.shape.batch, one ? "" : "s", kind, one ? "" : "each ", s->prompt,
+                     s->generate);
     if (s->static_batch > 0) {
-        roof_text_put(out, "as a static batch.\n");
+        roof_text_put(out, ".\n");
     } else {
-        roof_text_printf(out, "in flight, with chunks of up to %" PRId64 " tokens.\n", s->chunk);
+        roof_text_printf(out, "; prompts in chunks of up to %" PRId64 " tokens.\n", s->chunk);
     }
 }
 

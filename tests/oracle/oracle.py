@@ -651,6 +651,7 @@ def check_levers(comparison, got, model, asked, device, case):
     for limit, changed in (("max_batch_fp8", {"precision": "fp8_e4m3", "weights": None,
                                               "activations": None, "out": None}),
                            ("max_batch_kv_fp8", {"kv": "fp8_e4m3"}),
+                           ("max_batch_kv_q8_0", {"kv": "q8_0"}),
                            ("max_batch_ep", {"tp": None, "ep": asked.get("tp"), "moe_tp": None, "moe_ep": None,
                                              "attention_dp": None}),
                            ("max_batch_next_tp", {"tp": got.get("next_tp")}),
