@@ -22,7 +22,7 @@ src/decide/plan_changes.c use-of-uninitialized-value a plan that was found has a
 src/model/gguf_family.c null-dereference roof_gguf_is_mixed was asked before
 src/decide/plan.c malloc-leak plans belong to the answer: roof_plans_free frees them
 src/ask/check_read.c malloc-leak kept texts are a list of the checks, which frees them
-src/base/quantity.c null-dereference the text of a range has a colon: its caller looked
+src/base/values.c null-dereference the text of a range has a colon: its caller looked
 src/decide/question.c null-dereference each input that may be given several times has its texts
 src/decide/known.c malloc-leak names are freed with their list
 src/decide/known.c null-dereference look_up finds or makes the entry where it returns ROOF_OK

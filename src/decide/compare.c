@@ -570,6 +570,19 @@ static enum roof_status do_rows(struct run *r, struct roof_error *error)
     }
 }
 
+/* Opens the rows of a file. */
+static enum roof_status open_rows(struct run *r, const char *path,
+                                  const struct roof_records_options *options,
+                                  struct roof_error *error)
+{
+    const enum roof_status status = roof_records_open(&r->records, path, options, error);
+    if (status == ROOF_IO && !roof_compare_is_result(path)) { /* perhaps the name of a model */
+        roof_error_append(error, "; compare needs a file of measured times");
+    }
+    r->columns = r->records.columns;
+    return status;
+}
+
 enum roof_status roof_compare(struct roof_comparison *out, const char *path,
                               const struct roof_scenario *base, const char *hardware,
                               const char *model, const char *group_by,
@@ -595,11 +608,7 @@ enum roof_status roof_compare(struct roof_comparison *out, const char *path,
                                                  .load_model = calls->model,
                                                  .formats = calls->formats,
                                                  .bad = calls->bad};
-    enum roof_status status = roof_records_open(&r->records, path, &options, error);
-    if (status == ROOF_IO && !roof_compare_is_result(path)) { /* perhaps the name of a model */
-        roof_error_append(error, "; compare needs a file of measured times");
-    }
-    r->columns = r->records.columns;
+    enum roof_status status = open_rows(r, path, &options, error);
     if (status == ROOF_OK) {
         status = check_header(r, error);
     }

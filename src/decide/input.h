@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/quantity.h"
 #include "base/text.h"
+#include "base/values.h"
 #include "model/graph.h"
 #include "operator/operator.h"
 #include "roofline/question.h"

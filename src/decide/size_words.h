@@ -6,7 +6,8 @@
 
 #include <stdbool.h>
 
-#include "roofline/roofline.h"
+#include "roofline/error.h"
+#include "roofline/workload.h"
 
 /* Tells whether a word is a size: "8", "4k" or "m=8". */
 bool roof_is_size(const char *word);

@@ -13,6 +13,9 @@
 #define FINE_RATIO 1.005
 /* A rate is unknown if there are fewer requests than this for each one in flight. */
 #define PER_FLIGHT 3
+/* A run is steady with at least this many requests for each one in flight: the engine starts empty,
+ * and fills up during the first of them. */
+#define STEADY_PER_FLIGHT 20
 /* With this many requests waiting on average, the engine may be at its limit. What it completes is
  * measured at a rate that is higher by the second factor. */
 #define WAITING_LEAST 5
@@ -209,14 +212,19 @@ static enum roof_status put_saturated(struct roof_capacity *out, struct search *
     return ROOF_OK;
 }
 
+/* Returns how many requests are in flight on average at the rate that the search found. */
+static double flight_of(const struct search *s)
+{
+    return s->low.rate * s->out->at.latency[ROOF_LATENCY_E2E].mean_s;
+}
+
 /* Judges the rate that the search found, and computes its interval. */
 static enum roof_status put_rate(struct roof_capacity *out, struct search *s,
                                  struct roof_error *error)
 {
     const struct roof_simulation *const at = &out->at;
-    const double flight = s->low.rate * at->latency[ROOF_LATENCY_E2E].mean_s;
     out->limit = s->high.limit;
-    out->open = s->high.rate == 0 || PER_FLIGHT * flight > (double)s->requests;
+    out->open = s->high.rate == 0 || PER_FLIGHT * flight_of(s) > (double)s->requests;
     out->rate = out->open ? ROOF_UNKNOWN : s->low.rate;
     if (out->open) {
         out->wanted = MORE * s->requests;
@@ -258,5 +266,14 @@ enum roof_status roof_capacity_find(struct roof_capacity *out,
     s.points = 0;
     TRY(bracket(&s, guess, COARSE_RATIO, error));
     TRY(bisect(&s, FINE_RATIO, error));
+    const double flight = flight_of(&s);
+    const double n = (double)s.requests;
+    const bool known = s.low.rate > 0 && s.high.rate > 0 && PER_FLIGHT * flight <= n;
+    if (known && inputs->arrivals != NULL && STEADY_PER_FLIGHT * flight > n) {
+        s.requests = (uint64_t)ceil(STEADY_PER_FLIGHT * flight);
+        s.points = 0;
+        TRY(bracket(&s, s.low.rate, COARSE_RATIO, error));
+        TRY(bisect(&s, FINE_RATIO, error));
+    }
     return put_rate(out, &s, error);
 }

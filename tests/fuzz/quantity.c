@@ -2,7 +2,7 @@
 /* Values from texts: the first byte says which parser, the rest is its text.
  * Bytes: 64
  * Words: src/base/quantity.c src/catalog/precision.c src/operator/operator.c src/model/weights.c
- * Words: src/operator/operator.h
+ * Words: src/base/values.c src/operator/operator.h
  * Words: src/decide/input.c */
 #include <ctype.h>
 #include <inttypes.h>
@@ -103,8 +103,8 @@ static void parse_values(const char *text)
     roof_values_free(&values);
 }
 
-/* What a precision was found by is a plain word in capitals or not; its own name and its alias
-   lead to it too. */
+/* The word that a precision was found by is plain, in capitals or not; its own name and its alias
+ * lead to it too. */
 static void find_again(enum roof_precision precision, const char *text)
 {
     const struct roof_format *const format = roof_format(precision);

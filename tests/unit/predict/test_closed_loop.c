@@ -117,7 +117,7 @@ static void test_together(void **state)
          142 + 98 * 26 + 45. * 2},
         /* No groups, and four users: all four prefill together, in 10 + 53 s. */
         {{4, 98, 2, 4, 1, false, 1}, 135.68, 17.84 + 50 * 6. / 98, 126, 18, 126 + 98 * 18},
-        /* The same with room for six, and with room for three and a half: three beside one, in 65
+        /* Room for six changes nothing. With room for three and a half: three beside one, in 65
          * s, are the longer way to the first token, and fewer steps have chunks: 2 / 3. */
         {{4, 98, 2, 6, 1, false, 1}, 135.68, 17.84 + 50 * 6. / 98, 126, 18, 126 + 98 * 18},
         {{4, 98, 2, 3.5, 1, false, 1},

@@ -1295,14 +1295,20 @@ static void check_choice(const struct probe *p, const struct roof_calibration *c
         struct probe one = *p;
         one.workload.stack = s;
         const double time_s = expect(&one, &one.workload);
-        least =
-            s == ROOF_STACK_LLAMA_CPP && w->stack == ROOF_STACK_BEST ? least : fmin(least, time_s);
-        if (exact != NULL && !known(e->time_s)) {
+        least = fmin(least, time_s);
+        if (exact == NULL) {
+            continue;
+        }
+        if (!known(e->time_s)) {
             show(p, "a stack has it");
         }
-        if (exact != NULL &&
-            (one.expected.fit != exact ||
-             one.expected.near != ((c->inherited && !exact->own) || exact->lent != NULL))) {
+        const bool lent = (c->inherited && !exact->own) || exact->lent != NULL;
+        one.workload.stack = ROOF_STACK_BEST;
+        if (s == ROOF_STACK_LLAMA_CPP && lent && one.expected.fit != exact) {
+            if (expect(&one, &one.workload) != time_s) {
+                show(p, "a borrowed fit of llama.cpp is as fast as the best, or slower");
+            }
+        } else if (one.expected.fit != exact || one.expected.near != lent) {
             show(p, "another fit than that of the stack");
         }
     }

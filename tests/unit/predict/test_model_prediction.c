@@ -1330,7 +1330,9 @@ static void test_levers(void **state)
     assert_true(unknown(narrow.max_batch_kv_fp8)); /* it has no more than 8 bits */
     assert_true(unknown(here.max_batch_kv_q8_0));
     /* llama.cpp has no caches in fp8. */
-    s.common.formats = (struct roof_formats){.weights = P(Q8_0), .kv = P(FP16)};
+    const struct roof_formats given = s.common.formats;
+    s.common.formats.weights = P(Q8_0);
+    s.common.formats.kv = P(FP16);
     const struct roof_limits local = limits_of(m, s, h);
     s.common.formats.kv = P(Q8_0);
     const struct roof_limits eight = limits_of(m, s, h);
@@ -1338,7 +1340,7 @@ static void test_levers(void **state)
     assert_near(local.max_batch_kv_q8_0, eight.max_batch, 0);
     assert_true(unknown(local.max_batch_kv_fp8));
     assert_true(unknown(eight.max_batch_kv_fp8) && unknown(eight.max_batch_kv_q8_0));
-    s.common.formats = (struct roof_formats){.precision = P(FP8_E4M3)};
+    s.common.formats = given;
     /* 64 heads are not split over three devices. */
     s.common.formats.kv = P(AUTO);
     s.tp = 4;
