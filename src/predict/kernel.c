@@ -527,7 +527,7 @@ static const struct roof_expected *try_all(struct tries *tries, const struct roo
 /* Computes the time of a kernel for one stack: its kernel for these formats, else the fastest one
  * of other stacks for them; NULL if there is none. For formats of GGUF, every stack has the kernels
  * of llama.cpp first. A borrowed fit of llama.cpp is no reason to expect a shorter time than that
- * of the other stacks. */
+ * of the other stacks, if need be with substitute formats. */
 static const struct roof_expected *try_asked(struct tries *tries,
                                              const struct roof_kernel_task *task,
                                              enum roof_kernel kernel, enum roof_stack stack,
@@ -545,7 +545,7 @@ static const struct roof_expected *try_asked(struct tries *tries,
         return one;
     }
     const struct roof_expected *const fastest = try_all(tries, task, kernel, numerics, second_s);
-    return one == NULL || (fastest != NULL && fastest->time_s > one->time_s) ? fastest : one;
+    return one == NULL || fastest == NULL || fastest->time_s > one->time_s ? fastest : one;
 }
 
 /*
