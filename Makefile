@@ -281,11 +281,11 @@ $(FIT): $(FIT_SRC) $(sort $(wildcard src/calibrate/*.h)) $(LIB)
 CJSON_SOURCE ?= $(BUILD)/cjson
 WASM_CC      ?= clang --target=wasm32-wasi --sysroot=/usr
 PAGE         := $(BUILD)/page
-# A page has no machine to measure, no files to check and no checkpoints, benchmarks or traces to read, draws its own
-# curves and shows no Markdown of simulations: the functions of these files are missing in the module, and refuse there.
+# A page has no machine to measure, no files to check and no checkpoints or benchmarks to read, draws its own
+# curves without gnuplot and shows no Markdown of simulations: the functions of these files are missing in the module, and refuse there.
 PAGE_WITHOUT := src/measure/% src/ask/monitor% src/ask/measur% src/ask/check% src/ask/ask_check% src/ask/compare% src/ask/records% src/ask/record_batch% src/ask/page% src/ask/predict_graph% src/ask/workflow% src/serve/% \
-                src/model/gguf% src/model/safetensors% src/report/monitor% src/report/measure% src/report/step_report% src/report/simulation_markdown% src/simulate/bench_result% src/simulate/trace_reader% \
-                src/ask/curves% src/chart/curves% src/chart/pdf%
+                src/model/gguf% src/model/safetensors% src/report/monitor% src/report/measure% src/report/step_report% src/report/simulation_markdown% src/simulate/bench_result% \
+                src/ask/curves% src/chart/curves% src/chart/pdf% src/chart/chart_gnuplot%
 PAGE_SRC     := $(filter-out $(PAGE_WITHOUT),$(LIB_SRC)) $(sort $(wildcard src/page/*.c))
 PAGE_OBJ     := $(PAGE_SRC:%.c=$(PAGE)/%.o) $(PAGE)/data_files.o $(PAGE)/cJSON.o
 PAGE_DATA    := $(filter data/%.json,$(DATA))

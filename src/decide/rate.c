@@ -286,7 +286,7 @@ static double effort_of(const struct roof_rate_plan *way, double rate)
 static void sort_by_effort(size_t *number, size_t count, const struct roof_rate_plan *way,
                            double rate)
 {
-    struct place place[ROOF_RATE_WAYS_MAX];
+    struct place place[ROOF_RATE_WAYS_MAX] = {{0}};
     if (count == 0) {
         return;
     }
@@ -531,7 +531,7 @@ static void rank_over_time(struct roof_rate_plans *out, size_t ways,
                            const struct roof_rate_problem *problem)
 {
     const size_t rates = problem->others;
-    struct place place[ROOF_RATE_WAYS_MAX];
+    struct place place[ROOF_RATE_WAYS_MAX] = {{0}};
     for (size_t i = 0; i < ways; i++) {
         struct roof_rate_plan way = out->way[i];
         const struct place own = {.way = i,

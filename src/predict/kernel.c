@@ -484,10 +484,17 @@ try_local(struct tries *tries, const struct roof_kernel_task *task, enum roof_ke
     return one;
 }
 
-/* Tells whether the device has a fit of its own for a kernel of llama.cpp. */
-static bool is_own(const struct roof_kernel_task *task, const struct roof_expected *one)
+/* Tells whether the device has a fit of its own for the kernel of llama.cpp. */
+static bool has_own_local(const struct roof_kernel_task *task, enum roof_kernel kernel)
 {
-    return one != NULL && !roof_fit_is_lent(task->calibration, one->fit);
+    const struct roof_kernel_fit *fit = NULL;
+    for (const enum roof_numerics *n = stand_ins[task->numerics];
+         fit == NULL && *n != ROOF_NUMERICS_COUNT; n++) {
+        fit = roof_calibration_find_for(task->calibration, kernel, ROOF_STACK_LLAMA_CPP, *n,
+                                        ROOF_QUANTIZE_NONE, task->workload->formats.weights,
+                                        &task->workload->shape);
+    }
+    return fit != NULL && !roof_fit_is_lent(task->calibration, fit);
 }
 
 /* Chooses the fastest of all stacks for a pair of formats. A kernel of llama.cpp is one of them if
@@ -504,13 +511,15 @@ static const struct roof_expected *try_all(struct tries *tries, const struct roo
     for (int stack = ROOF_STACK_BEST + 1; stack < ROOF_STACK_COUNT && stacks >> stack != 0;
          stack++) {
         const bool local = stack == ROOF_STACK_LLAMA_CPP;
-        if ((stacks >> stack & 1) == 0 || (local && !runs_in_llama_cpp(task))) {
+        if ((stacks >> stack & 1) == 0 ||
+            (local &&
+             (!runs_in_llama_cpp(task) || (fastest != NULL && !has_own_local(task, kernel))))) {
             continue;
         }
         const struct roof_expected *const one =
             local ? try_local(tries, task, kernel)
                   : try_stack(tries, task, kernel, (enum roof_stack)stack, numerics);
-        if (one == NULL || one == fastest || (local && fastest != NULL && !is_own(task, one))) {
+        if (one == NULL || one == fastest) {
             continue;
         }
         if (fastest == NULL || one->time_s < fastest->time_s) {
@@ -541,7 +550,7 @@ static const struct roof_expected *try_asked(struct tries *tries,
             ? NULL
             : try_stack(tries, task, kernel, stack, numerics);
     *second_s = 0;
-    if (one != NULL && (gguf || !local || is_own(task, one))) {
+    if (one != NULL && (gguf || !local || !roof_fit_is_lent(task->calibration, one->fit))) {
         return one;
     }
     const struct roof_expected *const fastest = try_all(tries, task, kernel, numerics, second_s);

@@ -29,7 +29,7 @@ struct roof_whole_step {
     struct roof_step_key key;
     struct roof_step_times times[ROOF_STACK_COUNT]; /* of each stack */
 };
-#define ROOF_STEPS_REMEMBERED 24
+#define ROOF_STEPS_REMEMBERED 16
 
 /* A request that is worked out: opened, then asked for its memory, then for its times in each of
  * some stacks, which share all steps. */

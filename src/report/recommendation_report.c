@@ -310,7 +310,7 @@ static void put_best_markdown(struct roof_text *out, const struct roof_recommend
     size_t length = 0;
     put_best(&best, r, by_expected);
     for (size_t i = 0; !best.failed && i + 1 < best.length; i++) { /* the last byte ends a line */
-        const char c = best.data[i] == '\n' ? ' ' : best.data[i];
+        const char c = (char)(best.data[i] == '\n' ? ' ' : best.data[i]);
         if (c != ' ' || (best.data[i + 1] != ' ' && best.data[i + 1] != '\n')) {
             best.data[length++] = c;
         }

@@ -368,7 +368,7 @@ static void put_bottleneck(struct roof_text *out, const struct roof_simulation_r
                {"step time", "too long for a higher rate"},
                {"front end", "it handles one request at a time (front of --host-time)"},
                {"kv memory", "requests wait for room in the KV cache"},
-               {"sequences", "requests wait because --max-num-seqs sequences are running"},
+               {"sequences", "requests wait because no more sequences run at once"},
                {"link", "KV caches wait for the link between copies"},
                {"prefill", "prompts wait for the copies that prefill"}};
     put_line(out, "bottleneck", name);
@@ -381,6 +381,10 @@ static void put_bottleneck(struct roof_text *out, const struct roof_simulation_r
         const double prompts = round(100 * row->result.prompts);
         roof_text_printf(out, " (%.0f%% with prefill, %.0f%% decode alone)", prompts,
                          100 - prompts);
+    }
+    if (strcmp(name, "sequences") == 0) {
+        roof_text_printf(out, " than %" PRId64 " (--max-num-seqs)",
+                         row->deployment->scenario.common.shape.batch);
     }
     roof_text_put(out, "\n");
     if (strcmp(name, "kv memory") == 0) {

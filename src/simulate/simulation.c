@@ -39,6 +39,7 @@ enum roof_status roof_latency_limit_read(struct roof_latency_limit *out, const c
 {
     const char *const colon = strchr(text, ':');
     char what[64];
+    char which[96];
     char percent[16];
     (void)snprintf(what, sizeof what, ROOF_KEY("%s"), key);
     *out = (struct roof_latency_limit){.time_s = ROOF_UNKNOWN, .percent = 99};
@@ -50,7 +51,8 @@ enum roof_status roof_latency_limit_read(struct roof_latency_limit *out, const c
         out->percent = 0;
     } else if (*text == 'p' && length > 1 && length < sizeof percent) {
         (void)snprintf(percent, sizeof percent, "%.*s", (int)length - 1, text + 1);
-        TRY(roof_parse_number(&out->percent, percent, what, 1, 100, error));
+        (void)snprintf(which, sizeof which, "the percentile of %s", what);
+        TRY(roof_parse_number(&out->percent, percent, which, 1, 100, error));
     } else {
         return roof_error_set(
             error, ROOF_USAGE,
