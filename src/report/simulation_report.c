@@ -368,7 +368,7 @@ static void put_bottleneck(struct roof_text *out, const struct roof_simulation_r
                {"step time", "too long for a higher rate"},
                {"front end", "it handles one request at a time (front of --host-time)"},
                {"kv memory", "requests wait for room in the KV cache"},
-               {"sequences", "requests wait because no more sequences run at once"},
+               {"sequences", "a copy runs at most"},
                {"link", "KV caches wait for the link between copies"},
                {"prefill", "prompts wait for the copies that prefill"}};
     put_line(out, "bottleneck", name);
@@ -383,7 +383,7 @@ static void put_bottleneck(struct roof_text *out, const struct roof_simulation_r
                          100 - prompts);
     }
     if (strcmp(name, "sequences") == 0) {
-        roof_text_printf(out, " than %" PRId64 " (--max-num-seqs)",
+        roof_text_printf(out, " %" PRId64 " requests at once (--max-num-seqs)",
                          row->deployment->scenario.common.shape.batch);
     }
     roof_text_put(out, "\n");
