@@ -12,6 +12,7 @@
 
 #define SCHEMA "roofline/engine/1"
 #define FOLDER "engines/"
+#define OVERLAP_KEY "overlap_us"
 #define SERVINGS_MAX 256
 #define LISTS_MAX 1024
 #define FORMATS_MAX 24
@@ -463,7 +464,7 @@ static enum roof_status read_times(struct roof_host_time *time, const struct rea
     TRY(read_time(&time->front_s, r, row, "front_ms", 1e3));
     TRY(read_time(&time->launch_s, r, row, "launch_us", 1e6));
     TRY(read_time(&time->latent_s, r, row, "latent_us", 1e6));
-    TRY(read_time(&time->overlap_s, r, row, "overlap_us", 1e6));
+    TRY(read_time(&time->overlap_s, r, row, OVERLAP_KEY, 1e6));
     return time->front_s <= time->request_s ? ROOF_OK
                                             : complain(r, row, "front_ms is a part of request_ms");
 }
@@ -531,6 +532,34 @@ static enum roof_status read_engine(struct owned *o, const char *path, struct ro
     TRY(read_drafts(&r));
     for (size_t i = 0; i < COUNT(parts); i++) {
         TRY(read_each(&r, parts[i].key, parts[i].read));
+    }
+    return ROOF_OK;
+}
+
+/* Reads the overlap of the newest version of an engine, the first in its list. */
+static enum roof_status read_overlap(double out_s[ROOF_STACK_COUNT], const struct roof_json *json,
+                                     struct roof_error *error)
+{
+    struct roof_engine engine;
+    const struct reader r = {.engine = &engine, .json = json, .error = error};
+    const roof_json_value *const hosts = roof_json_get(roof_json_root(json), "host");
+    TRY(read_stack(&r));
+    return read_time(&out_s[engine.stack], &r, roof_json_first(hosts), OVERLAP_KEY, 1e6);
+}
+
+enum roof_status roof_engines_overlaps(double out_s[ROOF_STACK_COUNT], struct roof_error *error)
+{
+    memset(out_s, 0, ROOF_STACK_COUNT * sizeof *out_s);
+    for (size_t i = 0; i < roof_data_file_count; i++) {
+        const struct roof_data_file *const file = &roof_data_files[i];
+        if (strncmp(file->path, FOLDER, strlen(FOLDER)) == 0 &&
+            strstr(file->text, "\"" OVERLAP_KEY "\"") != NULL) {
+            struct roof_json *json = NULL;
+            TRY(roof_data_json(&json, file->path, error));
+            const enum roof_status status = read_overlap(out_s, json, error);
+            roof_json_free(json);
+            TRY(status);
+        }
     }
     return ROOF_OK;
 }

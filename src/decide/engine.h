@@ -200,6 +200,10 @@ struct roof_engines {
     void *private_data;
 };
 
+/** Finds the time by which the newest version of each engine starts a kernel early, by stack; 0: it
+ * does not. Reads only the files of data/ that state such a time. */
+enum roof_status roof_engines_overlaps(double out_s[ROOF_STACK_COUNT], struct roof_error *error);
+
 /** Loads the embedded table. On success the caller owns *out: roof_engines_free. */
 enum roof_status roof_engines_load(struct roof_engines **out, struct roof_error *error);
 void roof_engines_free(struct roof_engines *engines);

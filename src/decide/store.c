@@ -32,7 +32,9 @@ struct roof_stored {
 struct roof_store {
     pthread_mutex_t lock;
     struct roof_stored *first;
-    struct roof_engines *engines;  /* NULL: no answer has needed them yet */
+    struct roof_engines *engines;       /* NULL: no answer has needed them yet */
+    double overlap_s[ROOF_STACK_COUNT]; /* by which engines start kernels early */
+    bool overlaps_read;
     bool reused;                   /* an answer has returned its loans, so that others may follow */
     char *folder[FOLDERS_MAX + 2]; /* the seal, if any, then folders; ends with NULL */
 };
@@ -447,6 +449,19 @@ enum roof_status roof_loan_engines(const struct roof_engines **out, const struct
     const enum roof_status status =
         store->engines == NULL ? roof_engines_load(&store->engines, error) : ROOF_OK;
     *out = store->engines;
+    (void)pthread_mutex_unlock(&store->lock);
+    return status;
+}
+
+enum roof_status roof_loan_overlaps(double out_s[ROOF_STACK_COUNT], const struct roof_loans *loans,
+                                    struct roof_error *error)
+{
+    struct roof_store *const store = loans->store;
+    (void)pthread_mutex_lock(&store->lock);
+    const enum roof_status status =
+        store->overlaps_read ? ROOF_OK : roof_engines_overlaps(store->overlap_s, error);
+    store->overlaps_read = status == ROOF_OK;
+    memcpy(out_s, store->overlap_s, sizeof store->overlap_s);
     (void)pthread_mutex_unlock(&store->lock);
     return status;
 }

@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "model/stage.h"
 #include "operator/resolve.h"
+#include "predict/costed.h"
 #include "predict/kernel.h"
 #include "predict/pass.h"
 
@@ -15,86 +16,6 @@ static struct roof_places places_on(const struct roof_hardware *hardware)
     const double bridge = hardware->figure[ROOF_FIGURE_BRIDGE_DEVICES].value;
     return (struct roof_places){.bridge = isnan(bridge) ? 0 : (int64_t)bridge,
                                 .node = isnan(node) ? 0 : (int64_t)node};
-}
-
-/* Returns the bytes of a part of an operator, without weights and cache. */
-static double part_live_bytes(enum roof_operator op, const struct roof_work *work)
-{
-    const bool expanded = op == ROOF_OPERATOR_MLA_PREFILL; /* K and V are temporary */
-    return work->bytes[ROOF_ROLE_ACTIVATIONS] + work->bytes[ROOF_ROLE_OUT] +
-           (expanded ? work->bytes[ROOF_ROLE_KV] : 0);
-}
-
-/* Returns the bytes of an operator, or of its largest part, without weights and cache. */
-static double live_bytes(const struct roof_prediction *p)
-{
-    double live = 0;
-    for (int i = 0; i < p->part_count; i++) {
-        live = fmax(live, part_live_bytes(p->part[i].op, &p->part[i].work));
-    }
-    return live;
-}
-
-/* Finds the live bytes of an operator that is not predicted. A graph has resolved formats. */
-static enum roof_status find_live_bytes(double *out, const struct roof_node *node,
-                                        struct roof_error *error)
-{
-    struct roof_workload whole = node->workload;
-    struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX];
-    struct roof_work work;
-    TRY(roof_sizes_resolve(&whole, error));
-    if (roof_operator_row(whole.op)->part_count == 0) {
-        roof_operator_work(&work, &whole, NULL);
-        *out = part_live_bytes(whole.op, &work);
-        return ROOF_OK;
-    }
-    const int count = roof_workload_parts(parts, &whole);
-    *out = 0;
-    for (int i = 0; i < count; i++) {
-        roof_operator_work(&work, &parts[i], NULL);
-        *out = fmax(*out, part_live_bytes(parts[i].op, &work));
-    }
-    return ROOF_OK;
-}
-
-/* Tells whether a product multiplies in its stored format, on a unit for it; true for operators
- * that are not products. */
-static bool runs_as_stored(const struct roof_prediction *p)
-{
-    const enum roof_role other = roof_operator_row(p->workload.op)->other;
-    const enum roof_precision stored = roof_role_format(&p->workload.formats, other);
-    return !roof_is_product(p->workload.op) || p->compute == roof_format(stored)->unit;
-}
-
-/* Tells whether a product runs at another format than its own, for lack of a unit. Vector operators
- * without a peak have nothing to fall back from. */
-static bool falls_back(const struct roof_prediction *prediction)
-{
-    return roof_is_product(prediction->workload.op) &&
-           !prediction->hardware->compute[prediction->wanted].native;
-}
-
-static struct roof_node_cost cost_of(const struct roof_prediction *p)
-{
-    const enum roof_operator op = p->workload.op;
-    const bool appends = op == ROOF_OPERATOR_KV_APPEND || op == ROOF_OPERATOR_ROPE_APPEND;
-    return (struct roof_node_cost){.time_s = p->time_s,
-                                   .live_bytes = live_bytes(p),
-                                   .weights_bytes = p->role_bytes[ROOF_ROLE_WEIGHTS],
-                                   .kv_bytes = appends ? 0 : p->role_bytes[ROOF_ROLE_KV],
-                                   .bottleneck = p->bottleneck,
-                                   .native = p->native,
-                                   .fallbacks = falls_back(p) ? UINT64_C(1) << p->wanted : 0,
-                                   .as_stored = runs_as_stored(p)};
-}
-
-static struct roof_expected_sum expected_of(const struct roof_prediction *p)
-{
-    return (struct roof_expected_sum){.time_s = p->expected_s,
-                                      .low_s = p->expected_low_s,
-                                      .high_s = p->expected_high_s,
-                                      .bottleneck = p->expected_bottleneck,
-                                      .near = p->expected_near};
 }
 
 /* The time and the memory that one stage needs. */
@@ -163,41 +84,6 @@ static void end_stage(struct roof_pass *pass, const struct stage *stage,
     }
 }
 
-static bool same_part(const struct roof_step_part *a, const struct roof_step_part *b)
-{
-    return a->beside_prompts == b->beside_prompts && a->longest == b->longest &&
-           a->prompt == b->prompt;
-}
-
-static bool same_node(const struct roof_node *a, const struct roof_node *b)
-{
-    return strcmp(a->name, b->name) == 0 && same_part(&a->part, &b->part) &&
-           roof_same_workload(&a->workload, &b->workload);
-}
-
-/* Finds the node of an earlier stage that is equal, or adds a new one with its prediction. */
-static enum roof_status find_node(size_t *found, struct roof_model_prediction *out,
-                                  const struct roof_node *node,
-                                  const struct roof_hardware *hardware, struct roof_error *error)
-{
-    for (size_t i = 0; i < out->count && out->scenario.pp > 1; i++) {
-        if (same_node(&out->node[i].node, node)) {
-            roof_reads_join(&out->node[i].node.reads, &node->reads);
-            *found = i;
-            return ROOF_OK;
-        }
-    }
-    if (out->count == ROOF_GRAPH_MAX) {
-        return roof_graph_full(out->model, error);
-    }
-    *found = out->count++;
-    struct roof_node_prediction *const added = &out->node[*found];
-    added->node = *node;
-    added->node.count = 0;
-    added->device_count = 0;
-    return roof_predict_node(&added->prediction, node, hardware, error);
-}
-
 /* Counts the runs of each operator on the device of a stage, which is the slowest so far. */
 static void count_for_device(struct roof_model_prediction *kept, const struct roof_graph *graph,
                              const size_t *index)
@@ -210,171 +96,7 @@ static void count_for_device(struct roof_model_prediction *kept, const struct ro
     }
 }
 
-/* --- costs that are remembered --------------------------------------------------------------- */
-
-/* Returns the formats on which costs depend: a product with weights does not depend on the format
- * of the cache, and attention not on that of the weights. */
-static struct roof_formats plain_formats(const struct roof_workload *w,
-                                         const struct roof_operator_row *row)
-{
-    struct roof_formats plain = w->formats;
-    if (row->other == ROOF_ROLE_KV || row->kind == ROOF_KIND_COLLECTIVE) {
-        plain.weights = plain.activations;
-    }
-    if (row->other != ROOF_ROLE_KV && !row->stateful) {
-        plain.kv = plain.out;
-    }
-    return plain;
-}
-
-/* Mixes the sizes and formats of a workload into a number. */
-static uint64_t hash_of(const struct roof_workload *w, const struct roof_operator_row *row,
-                        const struct roof_formats *formats)
-{
-    const int64_t *const sizes = roof_sizes(&w->shape);
-    uint64_t hash = (uint64_t)w->op;
-    for (int i = 0; i < row->dim_count; i++) {
-        hash = (hash << 7 | hash >> 57) + (uint64_t)sizes[row->dims[i]];
-    }
-    hash = hash * 64 + (uint64_t)formats->weights;
-    hash = hash * 64 + (uint64_t)formats->activations;
-    hash = (hash * 64 + (uint64_t)formats->kv) * 0x9e3779b97f4a7c15U;
-    return hash >> 32;
-}
-
-/* Tells whether a cost in the memo belongs to an operator. */
-static bool is_cost_of(const struct roof_remembered *at, const struct roof_node *node,
-                       const struct roof_formats *formats)
-{
-    const struct roof_workload *const known = &at->workload;
-    const struct roof_workload *const w = &node->workload;
-    return same_part(&at->part, &node->part) && known->op == w->op && known->sparse == w->sparse &&
-           memcmp(&known->shape, &w->shape, sizeof w->shape) == 0 &&
-           memcmp(&known->formats, formats, sizeof *formats) == 0;
-}
-
-/* Fills in the missing stacks of a cost in the memo, given as bits. */
-static enum roof_status remember(struct roof_remembered *at, const struct roof_node *node,
-                                 const struct roof_hardware *device, unsigned missing,
-                                 struct roof_error *error)
-{
-    struct roof_stacks stacks = {.count = 0};
-    struct roof_prediction prediction;
-    struct roof_expected_sum expected[ROOF_STACK_COUNT];
-    for (int i = 0; missing >> i != 0; i++) {
-        if ((missing >> i & 1U) != 0) {
-            stacks.stack[stacks.count++] = (enum roof_stack)i;
-        }
-    }
-    TRY(roof_predict_node_in(&prediction, expected, node, device, &stacks, error));
-    at->cost = cost_of(&prediction);
-    for (size_t i = 0; i < stacks.count; i++) {
-        at->expected[stacks.stack[i]] = expected[i];
-    }
-    at->stacks |= missing;
-    return ROOF_OK;
-}
-
-/* Finds the cost of an operator in the memo, or predicts it and puts it there. */
-static enum roof_status recall(struct roof_remembered **out, const struct roof_node *node,
-                               const struct roof_hardware *hardware, struct roof_pass_memo *memo,
-                               unsigned stacks, struct roof_error *error)
-{
-    const struct roof_workload *const w = &node->workload;
-    const struct roof_operator_row *const row = roof_operator_row(w->op);
-    const struct roof_formats formats = plain_formats(w, row);
-    struct roof_remembered *const at = &memo->entry[hash_of(w, row, &formats) % memo->size];
-    const struct roof_hardware *const device = hardware;
-    hardware = node->upload.share > 0 ? device : roof_node_hardware(node, hardware);
-    if (at->hardware != hardware || at->host != node->host || at->kernels != node->host_kernels ||
-        !is_cost_of(at, node, &formats)) {
-        at->stacks = 0;
-        at->host = node->host;
-        at->kernels = node->host_kernels;
-        at->workload = *w;
-        at->part = node->part;
-        at->workload.formats = formats;
-        at->hardware = hardware;
-    }
-    if ((stacks & ~at->stacks) != 0) {
-        const enum roof_status status = remember(at, node, device, stacks & ~at->stacks, error);
-        if (status != ROOF_OK) {
-            at->hardware = NULL;
-            return status;
-        }
-    }
-    *out = at;
-    return ROOF_OK;
-}
-
 /* --- passes -------------------------------------------------------------------------------- */
-
-/* The source of the costs of the operators of a pass, and the place where the operators go. */
-struct source {
-    const struct roof_hardware *hardware;
-    struct roof_model_prediction *kept; /* receives the operators; NULL: no operators are kept */
-    struct roof_pass_memo *memo;        /* NULL: none */
-    const struct roof_stacks *stacks;   /* with a memo; without one, the nodes have the only stack
-                                         */
-};
-
-/* A stage with the costs of its operators. */
-struct costed {
-    struct roof_graph graph;
-    struct roof_node_cost cost[ROOF_GRAPH_MAX];
-    size_t stacks;
-    struct roof_expected_sum expected[ROOF_STACK_COUNT][ROOF_GRAPH_MAX];
-    size_t index[ROOF_GRAPH_MAX]; /* index of each operator among those that are kept */
-};
-
-/* Predicts operator number i of a stage, and keeps it if operators are kept. */
-static enum roof_status predict_costs(struct costed *stage, size_t i, const struct source *from,
-                                      struct roof_error *error)
-{
-    const struct roof_node *const node = &stage->graph.node[i];
-    struct roof_model_prediction *const kept = from->kept;
-    struct roof_prediction alone;
-    const struct roof_prediction *prediction = &alone;
-    if (kept == NULL) {
-        TRY(roof_predict_node(&alone, node, from->hardware, error));
-    } else {
-        TRY(find_node(&stage->index[i], kept, node, from->hardware, error));
-        kept->node[stage->index[i]].node.count += node->count;
-        prediction = &kept->node[stage->index[i]].prediction;
-    }
-    stage->cost[i] = cost_of(prediction);
-    stage->expected[0][i] = expected_of(prediction);
-    return ROOF_OK;
-}
-
-/* Finds the costs of operator number i of a stage in the memo. */
-static enum roof_status recall_costs(struct costed *stage, size_t i, const struct source *from,
-                                     unsigned stacks, struct roof_error *error)
-{
-    struct roof_remembered *at = NULL;
-    TRY(recall(&at, &stage->graph.node[i], from->hardware, from->memo, stacks, error));
-    stage->cost[i] = at->cost;
-    for (size_t n = 0; n < stage->stacks; n++) {
-        stage->expected[n][i] = at->expected[from->stacks->stack[n]];
-    }
-    return ROOF_OK;
-}
-
-/* Finds the costs of the operators of a stage. */
-static enum roof_status find_costs(struct costed *stage, const struct source *from,
-                                   struct roof_error *error)
-{
-    unsigned stacks = 0;
-    stage->stacks = from->memo == NULL ? 1 : from->stacks->count;
-    for (size_t n = 0; n < stage->stacks && from->memo != NULL; n++) {
-        stacks |= 1U << from->stacks->stack[n];
-    }
-    for (size_t i = 0; i < stage->graph.count; i++) {
-        TRY(from->memo == NULL ? predict_costs(stage, i, from, error)
-                               : recall_costs(stage, i, from, stacks, error));
-    }
-    return ROOF_OK;
-}
 
 /* Holds how an engine changes the expected time of a stage. */
 struct engine_part {
@@ -383,23 +105,6 @@ struct engine_part {
     double launch_s;  /* the time of each, whose sum the stage takes at least; 0: none */
     double overlap_s; /* time by which each kernel begins before the previous one ends */
 };
-
-/* Returns how many kernels one instance of an operator launches. */
-static double kernels_of(const struct roof_node *node)
-{
-    const int parts = roof_operator_row(node->workload.op)->part_count;
-    return parts > 0 ? parts : 1;
-}
-
-/* Returns the expected time of an operator whose kernels begin before the previous ones end; it is
- * at least its bound. */
-static double rest_of(const struct costed *stage, size_t stack, size_t i, double overlap_s)
-{
-    const double time_s = stage->expected[stack][i].time_s;
-    const double least_s = fmin(stage->cost[i].time_s, time_s);
-    const double rest_s = time_s - kernels_of(&stage->graph.node[i]) * overlap_s;
-    return time_s > 0 ? fmax(rest_s, least_s) / time_s : 1;
-}
 
 /* Returns the longer of two times, or the first one if that is unknown. */
 static double longer(double time_s, double other_s)
@@ -435,8 +140,8 @@ static double add_part(struct roof_pass_expected *pass, const struct part *part,
 
 /* Adds what is expected of a stage in one stack to a pass: the vision encoder, which requests
  * have as a pass of its own, and what follows. */
-static void add_expected(struct roof_pass_expected *pass, const struct costed *stage, size_t stack,
-                         const struct engine_part *engine)
+static void add_expected(struct roof_pass_expected *pass, const struct roof_costed *stage,
+                         size_t stack, const struct engine_part *engine)
 {
     struct part encoder = {0};
     struct part rest = {0};
@@ -444,8 +149,9 @@ static void add_expected(struct roof_pass_expected *pass, const struct costed *s
         const struct roof_node *const node = &stage->graph.node[i];
         const struct roof_expected_sum *const e = &stage->expected[stack][i];
         struct part *const part = node->block == ROOF_BLOCK_ENCODER ? &encoder : &rest;
-        const double count = (double)node->count * rest_of(stage, stack, i, engine->overlap_s);
-        part->kernels += (double)node->count * kernels_of(node);
+        const double count = (double)node->count *
+                             roof_early_rest(node, &stage->cost[i], e->time_s, engine->overlap_s);
+        part->kernels += (double)node->count * roof_node_kernels(node);
         part->time_s += count * e->time_s;
         part->low_s += count * e->low_s;
         part->high_s += count * e->high_s;
@@ -465,11 +171,11 @@ static void add_expected(struct roof_pass_expected *pass, const struct costed *s
 }
 
 /* Returns the kernels that the host launches for a stage. */
-static double launches_of(const struct costed *stage, const struct roof_scenario *s)
+static double launches_of(const struct roof_costed *stage, const struct roof_scenario *s)
 {
     double launches = (double)s->launches / (double)s->pp;
     for (size_t i = 0; i < stage->graph.count && s->launches == 0; i++) {
-        launches += (double)stage->graph.node[i].count * kernels_of(&stage->graph.node[i]);
+        launches += (double)stage->graph.node[i].count * roof_node_kernels(&stage->graph.node[i]);
     }
     return launches;
 }
@@ -499,9 +205,9 @@ static struct engine_part engine_of(const struct roof_scenario *s, int64_t stack
 
 /* Adds a stage to a pass of each stack, which differ only in expected times; returns its bound.
  * Without a memo there is only the stack of the scenario. */
-static double add_costed(struct roof_pass *pass, const struct costed *stage,
+static double add_costed(struct roof_pass *pass, const struct roof_costed *stage,
                          const struct roof_model *model, const struct roof_scenario *s,
-                         const struct source *from)
+                         const struct roof_cost_source *from)
 {
     const double launches = launches_of(stage, s);
     struct stage sum = {.time_s = add_host(pass, launches, s)};
@@ -532,10 +238,10 @@ static void share_bounds(struct roof_pass *pass, size_t count)
 }
 
 static enum roof_status run_stages(struct roof_pass *out, const struct roof_model *model,
-                                   const struct roof_scenario *s, const struct source *from,
-                                   struct roof_error *error)
+                                   const struct roof_scenario *s,
+                                   const struct roof_cost_source *from, struct roof_error *error)
 {
-    struct costed here;
+    struct roof_costed here;
     struct roof_model_prediction *const kept = from->kept;
     const struct roof_places places = places_on(from->hardware);
     const size_t stacks = from->memo == NULL ? 1 : from->stacks->count;
@@ -545,7 +251,7 @@ static enum roof_status run_stages(struct roof_pass *out, const struct roof_mode
     for (int64_t stage = 0; stage < s->pp; stage++) {
         if (kept != NULL || !roof_stage_repeats(model, s, stage, places)) {
             TRY(roof_graph_build(&here.graph, model, s, stage, places, error));
-            TRY(find_costs(&here, from, error));
+            TRY(roof_stage_costs(&here, s, from, error));
         }
         const double slowest = out->bound.slowest_s;
         const double time = add_costed(out, &here, model, s, from);
@@ -572,7 +278,7 @@ enum roof_status roof_pass_memory(struct roof_pass *out, const struct roof_model
         TRY(roof_graph_build(&graph, model, s, stage, places, error));
         for (size_t i = 0; i < graph.count; i++) {
             double live = 0;
-            TRY(find_live_bytes(&live, &graph.node[i], error));
+            TRY(roof_node_live_bytes(&live, &graph.node[i], error));
             add_weights(&sum, &graph.node[i], live);
         }
         add_idle(&sum, &graph);
@@ -618,7 +324,7 @@ static enum roof_status add_behind(struct roof_pass *pass, const struct roof_mod
         return ROOF_OK;
     }
     if (larger > 0) {
-        const struct source from = {.hardware = hardware};
+        const struct roof_cost_source from = {.hardware = hardware};
         struct roof_scenario even = *s;
         even.common.shape.batch -= larger;
         TRY(run_stages(&smaller, model, &even, &from, error));
@@ -635,7 +341,7 @@ enum roof_status roof_pass_run(struct roof_pass *out, const struct roof_model *m
                                const struct roof_scenario *s, const struct roof_hardware *hardware,
                                struct roof_model_prediction *kept, struct roof_error *error)
 {
-    const struct source from = {.hardware = hardware, .kept = kept};
+    const struct roof_cost_source from = {.hardware = hardware, .kept = kept};
     TRY(run_stages(out, model, s, &from, error));
     return add_behind(out, model, s, hardware, error);
 }
@@ -645,7 +351,7 @@ enum roof_status roof_pass_recall(struct roof_pass out[ROOF_STACK_COUNT],
                                   const struct roof_hardware *hardware, struct roof_pass_memo *memo,
                                   const struct roof_stacks *stacks, struct roof_error *error)
 {
-    const struct source from = {.hardware = hardware, .memo = memo, .stacks = stacks};
+    const struct roof_cost_source from = {.hardware = hardware, .memo = memo, .stacks = stacks};
     return run_stages(out, model, s, &from, error);
 }
 
@@ -724,11 +430,11 @@ static enum roof_status run_predictor(struct roof_pass *out, const struct roof_s
 {
     const struct roof_scenario d = without_drafts(s);
     const double modules = (double)s->draft->predict_layers;
-    struct costed module;
+    struct roof_costed module;
     const struct roof_graph *const graph = &module.graph;
-    const struct source from = {.hardware = hardware};
+    const struct roof_cost_source from = {.hardware = hardware};
     TRY(roof_graph_predictor(&module.graph, s->draft, &d, places_on(hardware), error));
-    TRY(find_costs(&module, &from, error));
+    TRY(roof_stage_costs(&module, &d, &from, error));
     add_costed(out, &module, s->draft, &d, &from);
     out->kv_bytes = modules * graph->kv_bytes;
     out->state_bytes = modules * graph->state_bytes;

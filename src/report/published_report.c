@@ -212,8 +212,8 @@ void roof_report_fastest(struct roof_text *out, const struct roof_model_predicti
     roof_text_printf(
         out,
         "Note: the expected time adds up the fastest measured kernels of all engines%s. "
-        "One engine can take more or less time:",
-        s->host_time_said == NULL ? ", without host time or overlap" : "");
+        "One engine takes as long or longer:",
+        s->host_time_said == NULL ? ", without host time" : "");
     const char *before = " --stack ";
     for (int stack = 0; stacks != 0; stacks &= ~(1U << stack++)) {
         if ((stacks >> stack & 1U) != 0) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The fastest stack: on random operators no stack that is named is faster than the best, and one of
  * them has its time. */
+#include "models.h"
 #include "properties.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -268,11 +269,63 @@ static void test_widening_explains_the_interval(void **unused)
     assert_true(with > 100 && without > 100 && loads > 0 && reaching > 0);
 }
 
+/* Sums up the operators of a step: the faster one of the fastest kernel and of that of an engine
+ * that starts it 1 us before the previous one ends, but in no less than its bound. */
+static double sum_with_early(const struct roof_model_prediction *best,
+                             const struct roof_model_prediction *early)
+{
+    double sum = 0;
+    for (size_t i = 0; i < best->count; i++) {
+        const struct roof_prediction *const p = &best->node[i].prediction;
+        const int parts = roof_operator_row(p->workload.op)->part_count;
+        const double start = 1e-6 * (parts > 0 ? parts : 1);
+        const double soon = early->node[i].prediction.expected_s - start;
+        const double least = fmin(p->time_s, early->node[i].prediction.expected_s);
+        sum += (double)best->node[i].node.count * fmin(p->expected_s, fmax(soon, least));
+    }
+    return sum;
+}
+
+/* In models, kernels of one engine start early. The fastest stack has these, too. */
+static void test_models(void **unused)
+{
+    (void)unused;
+    static struct roof_model_prediction best;
+    static struct roof_model_prediction one;
+    static const char *const models[] = {"llama-3.1-8b", "gpt-oss-120b", "deepseek-v3"};
+    static const char *const devices[] = {"h100-sxm", "hgx-b200"};
+    for (size_t i = 0; i < COUNT(models) * COUNT(devices); i++) {
+        struct roof_model *const m = load(models[i / COUNT(devices)]);
+        struct roof_hardware *const device = load_calibrated(devices[i % COUNT(devices)]);
+        for (int phase = ROOF_PHASE_DECODE; phase <= ROOF_PHASE_PREFILL; phase++) {
+            struct roof_scenario s = asked((enum roof_phase)phase, 4, 2048);
+            infer_into(&best, m, &s, device);
+            const double late_s = best.expected_step_s;
+            s.host_time[ROOF_STACK_TRTLLM].overlap_s = 1e-6;
+            infer_into(&best, m, &s, device);
+            for (int stack = ROOF_STACK_BEST + 1; stack <= ROOF_STACK_SGLANG; stack++) {
+                s.common.stack = stack;
+                infer_into(&one, m, &s, device);
+                assert_true(best.expected_step_s <= one.expected_step_s);
+                if (stack == ROOF_STACK_TRTLLM) {
+                    const double sum_s = sum_with_early(&best, &one);
+                    assert_true(fabs(best.expected_step_s - sum_s) <= 1e-9 * sum_s);
+                    assert_true(sum_s < late_s);
+                }
+            }
+        }
+        free_calibrated(device);
+        roof_model_free(m);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_best_is_least), cmocka_unit_test(test_best_is_least_with_padded_rows),
-        cmocka_unit_test(test_pairs_of_the_past), cmocka_unit_test(test_llama_cpp_is_apart),
-        cmocka_unit_test(test_widening_explains_the_interval)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_best_is_least),
+                                       cmocka_unit_test(test_best_is_least_with_padded_rows),
+                                       cmocka_unit_test(test_pairs_of_the_past),
+                                       cmocka_unit_test(test_llama_cpp_is_apart),
+                                       cmocka_unit_test(test_widening_explains_the_interval),
+                                       cmocka_unit_test(test_models)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
