@@ -28,7 +28,7 @@ static const struct {
     size_t formats;
 } kinds[] = {
     {ROOF_COMMAND_LIST, roof_ask_list, {ROWS}, 5},
-    {ROOF_COMMAND_COMPARE, roof_ask_compare, {ROOF_TEXT, ROOF_JSON, ROOF_NDJSON, ROOF_CSV}, 4},
+    {ROOF_COMMAND_COMPARE, roof_ask_compare, {ROWS}, 5},
     {ROOF_COMMAND_PREDICT, roof_ask_predict, {ROWS, ROOF_HTML}, 6},
     {ROOF_COMMAND_SWEEP, roof_ask_sweep, {ROWS, ROOF_HTML, IMAGES}, 10},
     {ROOF_COMMAND_RECOMMEND, roof_ask_recommend, {ROWS, ROOF_HTML, IMAGES}, 10},

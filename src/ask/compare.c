@@ -27,6 +27,8 @@ struct compare_input {
     const char *group_by;   /* NULL: no groups */
     double below;           /* NAN: not asked */
     bool rows;              /* rows are written, not statistics */
+    bool markdown;          /* a report is written as Markdown */
+    bool report;            /* a report is written, for people */
     bool summary;           /* print statistics without rows */
     bool fits;              /* a factor is asked for */
     bool device;            /* the question names one */
@@ -53,10 +55,11 @@ struct comparing {
     struct roof_lost_row *row; /* rows below that share */
     size_t count;
     size_t room;
-    struct roof_text lost;    /* their texts, or those of the first rows of a summary */
-    size_t told;              /* values of a summary */
-    bool backend;             /* the note on the engine of the rows is printed */
-    struct roof_text renamed; /* the name in the last note on the model of a row */
+    struct roof_text lost;            /* their texts, or those of the first rows of a summary */
+    size_t told;                      /* values of a summary */
+    struct roof_markdown_table table; /* the first ones of a summary in Markdown */
+    bool backend;                     /* the note on the engine of the rows is printed */
+    struct roof_text renamed;         /* the name in the last note on the model of a row */
     /* The requests that may have waited for others. */
     bool waited; /* the fit left some out */
     struct roof_reported_waits waits;
@@ -169,7 +172,7 @@ static enum roof_status keep_row(struct comparing *c, const struct roof_compared
     }
     TRY(roof_loss_of(&loss, row, error));
     const size_t at = c->lost.length;
-    roof_report_lost(&c->lost, c->asking->form.rows, row, &loss);
+    roof_report_lost(&c->lost, c->in.report ? ROOF_OUTPUT_TEXT : c->asking->form.rows, row, &loss);
     c->row[c->count++] = (struct roof_lost_row){loss.lost_s, at, c->lost.length - at};
     return c->lost.failed ? roof_no_memory(error) : ROOF_OK;
 }
@@ -388,7 +391,7 @@ static enum roof_status on_row(void *context, const struct roof_compared *row,
                                struct roof_error *error)
 {
     struct comparing *const c = context;
-    if (c->asking->form.report) {
+    if (c->in.report) {
         TRY(note_wait(c, row, error));
     }
     if (c->in.fits) {
@@ -398,7 +401,12 @@ static enum roof_status on_row(void *context, const struct roof_compared *row,
         return row->time_s < c->in.below * row->measured_s ? keep_row(c, row, error) : ROOF_OK;
     }
     if (!c->in.rows) {
-        if (!c->in.summary && c->told++ < LINES_MAX) {
+        if (c->in.summary || c->told++ >= LINES_MAX) {
+            return ROOF_OK;
+        }
+        if (c->in.markdown) {
+            roof_report_compared_cells(&c->table, row);
+        } else {
             roof_report_compared_line(&c->lost, row);
         }
         return ROOF_OK;
@@ -497,18 +505,19 @@ static enum roof_status check_format(const struct compare_input *in, const struc
         return roof_asking_refuse(a, others, COUNT(others), ROOF_KEY("below"), error);
     }
     if (in->fits && in->rows) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("compare_fit") " needs a summary: give " ROOF_KEY(
+                                  "format") " text, md or json");
+    }
+    if (!in->rows && !a->form.document && !in->markdown) {
         return roof_error_set(
             error, ROOF_USAGE,
-            ROOF_KEY("compare_fit") " needs a summary: give " ROOF_KEY("format") " text or json");
-    }
-    if (!in->rows && !a->form.document) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "compare writes rows as csv or ndjson and a summary as text or json");
+            "compare writes rows as csv or ndjson and a summary as text, md or json");
     }
     if (in->rows && in->group_by != NULL) {
         return roof_error_set(
             error, ROOF_USAGE,
-            ROOF_KEY("group_by") " needs a summary: give " ROOF_KEY("format") " text or json");
+            ROOF_KEY("group_by") " needs a summary: give " ROOF_KEY("format") " text, md or json");
     }
     return ROOF_OK;
 }
@@ -549,6 +558,8 @@ static enum roof_status read_input(struct comparing *c, struct roof_error *error
     in->device = roof_asking_has(a, ROOF_INPUT_HARDWARE);
     in->summary = roof_asking_has(a, ROOF_INPUT_SUMMARY);
     in->rows = !in->summary && (a->form.format == ROOF_CSV || a->form.format == ROOF_NDJSON);
+    in->markdown = roof_form_is_markdown(&a->form);
+    in->report = in->markdown || a->form.report;
     if (roof_asking_has(a, ROOF_INPUT_BELOW)) {
         TRY(roof_parse_share(&in->below, q->value[ROOF_INPUT_BELOW], ROOF_KEY("below"), error));
     }
@@ -607,7 +618,7 @@ static void put_lost(struct comparing *c, const struct roof_comparison *comparis
     }
     if (json) {
         roof_report_losses(&c->text, true, c->in.below, comparison->overall.rows, c->count, 0);
-    } else if (c->asking->form.report && c->count > 0) {
+    } else if (c->in.report && c->count > 0) {
         roof_report_lost_heading(&c->text);
     }
     for (size_t i = 0; i < c->count; i++) {
@@ -618,7 +629,7 @@ static void put_lost(struct comparing *c, const struct roof_comparison *comparis
     }
     if (json) {
         roof_text_put(&c->text, "]}\n");
-    } else if (c->asking->form.report) {
+    } else if (c->in.report) {
         roof_report_losses(&c->text, false, c->in.below, comparison->overall.rows, c->count,
                            lost_s);
         roof_report_too_fast(&c->text, comparison);
@@ -662,25 +673,38 @@ static enum roof_status finish(struct comparing *c, const struct roof_comparison
     if (comparison->overall.rows + comparison->overall.skipped == 0) {
         return roof_error_at(error, ROOF_INVALID, c->in.file, 0, 0, "no records");
     }
-    if (comparison->overall.rows == 0 && comparison->bad > 0 && c->asking->form.report) {
+    if (comparison->overall.rows == 0 && comparison->bad > 0 && c->in.report) {
         *error = (struct roof_error){.status = ROOF_INVALID}; /* the rows are reported */
         return ROOF_INVALID;
     }
     if (!isnan(c->in.below)) {
         put_lost(c, comparison);
+        if (c->in.markdown) {
+            struct roof_text lines = c->text;
+            c->text = (struct roof_text)ROOF_TEXT_INIT;
+            roof_markdown_put_block(&c->text, "text", lines.failed ? "" : lines.data);
+            c->text.failed |= lines.failed;
+            roof_text_free(&lines);
+        }
     } else if (!c->in.rows) {
         struct roof_reported_fit fit;
         c->waits.command = c->simulation.data;
         if (c->in.fits) {
             TRY(find_fit(&fit, c, error));
         }
-        if (c->told > 0 && c->told <= LINES_MAX) {
+        const bool few = c->told > 0 && c->told <= LINES_MAX;
+        if (c->in.markdown) {
+            roof_report_comparison_markdown(&c->text, few ? &c->table : NULL, comparison,
+                                            c->in.fits ? &fit : NULL, &c->waits);
+        } else if (few) {
             roof_report_compared_heading(&c->text);
             roof_text_add(&c->text, c->lost.data, c->lost.length);
             roof_text_put(&c->text, "\n");
         }
-        roof_report_comparison(&c->text, c->asking->form.format == ROOF_JSON, comparison,
-                               c->in.fits ? &fit : NULL, &c->waits);
+        if (!c->in.markdown) {
+            roof_report_comparison(&c->text, c->asking->form.format == ROOF_JSON, comparison,
+                                   c->in.fits ? &fit : NULL, &c->waits);
+        }
     }
     c->text.failed |= c->lost.failed;
     TRY(roof_asking_write(c->asking, &c->text, error));
@@ -693,7 +717,7 @@ static enum roof_status answer(struct comparing *c, struct roof_error *error)
     TRY(read_input(c, error));
     const struct compare_input *const in = &c->in;
     const bool lost = !isnan(in->below);
-    const bool each = in->rows || in->fits || lost || c->asking->form.report;
+    const bool each = in->rows || in->fits || lost || in->report;
     const struct roof_compare_calls calls = {.context = c,
                                              .counts = lost,
                                              .hardware = on_hardware,
@@ -722,7 +746,9 @@ enum roof_status roof_ask_compare(struct roof_asking *a, struct roof_error *erro
                           .simulation = ROOF_TEXT_INIT,
                           .renamed = ROOF_TEXT_INIT,
                           .text = ROOF_TEXT_INIT};
+    ROOF_GRID_BEGIN(&c.table, ">measured", ">expected", ">bound", ">error", "row");
     const enum roof_status status = answer(&c, error);
+    roof_text_free(&c.table.text);
     roof_text_free(&c.text);
     roof_text_free(&c.lost);
     roof_text_free(&c.simulation);

@@ -343,23 +343,55 @@ static const char *value_text(char out[ROOF_QUANTITY_SIZE], const struct roof_co
     return out;
 }
 
-void roof_report_compared_line(struct roof_text *out, const struct roof_compared *row)
+/* The numbers of a compared value for people: measured, expected, bound and error. */
+#define COMPARED_NUMBERS 4
+
+static void format_compared(char out[COMPARED_NUMBERS][ROOF_QUANTITY_SIZE],
+                            const struct roof_compared *row)
 {
-    const double best = isnan(row->expected_s) ? row->time_s : row->expected_s;
-    const size_t from = out->length;
-    const double values[] = {row->measured_s, row->expected_s, row->time_s};
-    char text[ROOF_QUANTITY_SIZE];
-    for (size_t i = 0; i < COUNT(values); i++) {
-        roof_text_printf(out, "  %10s", value_text(text, row, values[i]));
-    }
-    roof_format_quantity(text, best / row->measured_s - 1, ROOF_UNIT_FRACTION);
-    roof_text_printf(out, "  %7s  ", text);
+    double values[COMPARED_VALUES];
+    find_values(values, row);
+    value_text(out[0], row, row->measured_s);
+    value_text(out[1], row, row->expected_s);
+    value_text(out[2], row, row->time_s);
+    roof_format_quantity(out[3], values[3], ROOF_UNIT_FRACTION);
+}
+
+/* Writes what a compared value is about. */
+static void put_compared(struct roof_text *out, const struct roof_compared *row)
+{
     if (row->metrics) {
         roof_text_printf(out, "%s: ", row->metric);
     }
     put_subject(out, row);
+    roof_text_put(out, row->measured_s < row->time_s ? "; faster than its bound" : "");
+}
+
+void roof_report_compared_line(struct roof_text *out, const struct roof_compared *row)
+{
+    const size_t from = out->length;
+    char number[COMPARED_NUMBERS][ROOF_QUANTITY_SIZE];
+    format_compared(number, row);
+    for (size_t i = 0; i < COMPARED_NUMBERS; i++) {
+        roof_text_printf(out, "  %*s", i == 3 ? 7 : 10, number[i]);
+    }
+    roof_text_put(out, "  ");
+    put_compared(out, row);
     roof_text_put(out, "\n");
     roof_text_fold(out, from, 47);
+}
+
+void roof_report_compared_cells(struct roof_markdown_table *out, const struct roof_compared *row)
+{
+    struct roof_text subject = ROOF_TEXT_INIT;
+    char number[COMPARED_NUMBERS][ROOF_QUANTITY_SIZE];
+    format_compared(number, row);
+    for (size_t i = 0; i < COMPARED_NUMBERS; i++) {
+        roof_markdown_cell(out, number[i]);
+    }
+    put_compared(&subject, row);
+    roof_markdown_put_made(&out->text, &subject);
+    roof_markdown_end_cell(out);
 }
 
 void roof_report_compared_heading(struct roof_text *out)
@@ -441,7 +473,7 @@ static const struct {
 } statistics[] = {
     {"rows", G(rows), true, "rows"},
     {"skipped", G(skipped), true, "skipped"},
-    {"ideal_mape", G(ideal_mape), false, "ideal MAPE"},
+    {"ideal_mape", G(ideal_mape), false, "bound MAPE"},
     {"expected_mape", G(expected_mape), false, "MAPE"},
     {"expected_median_ape", G(expected_median_ape), false, "median"},
     {"expected_p90_ape", G(expected_p90_ape), false, "p90"},
@@ -458,6 +490,11 @@ bool roof_report_is_statistic(const char *key, size_t length)
         i++;
     }
     return i < COUNT(statistics);
+}
+
+const char *roof_report_statistic_label(size_t i)
+{
+    return i < COUNT(statistics) ? statistics[i].label : NULL;
 }
 
 static double statistic(const struct roof_compare_group *group, size_t i)
@@ -495,16 +532,22 @@ static int width_of(size_t i)
     return label > 7 ? label : 7;
 }
 
+const char *roof_report_statistic(char out[ROOF_QUANTITY_SIZE],
+                                  const struct roof_compare_group *group, size_t i)
+{
+    if (statistics[i].count) {
+        (void)snprintf(out, ROOF_QUANTITY_SIZE, "%.0f", statistic(group, i));
+    } else {
+        roof_format_quantity(out, statistic(group, i), ROOF_UNIT_FRACTION);
+    }
+    return out;
+}
+
 static void text_group(struct roof_text *out, const struct roof_compare_group *group)
 {
     for (size_t i = 0; i < COUNT(statistics); i++) {
         char value[ROOF_QUANTITY_SIZE];
-        if (statistics[i].count) {
-            snprintf(value, sizeof value, "%.0f", statistic(group, i));
-        } else {
-            roof_format_quantity(value, statistic(group, i), ROOF_UNIT_FRACTION);
-        }
-        roof_text_printf(out, "  %*s", width_of(i), value);
+        roof_text_printf(out, "  %*s", width_of(i), roof_report_statistic(value, group, i));
     }
     roof_text_put(out, "\n");
 }
@@ -657,11 +700,11 @@ static void text_fit(struct roof_text *out, const struct roof_reported_fit *f)
     text_options(out, f);
 }
 
-static void text_legend(struct roof_text *out)
+void roof_report_statistics_legend(struct roof_text *out)
 {
     roof_text_put(
         out,
-        "\nMAPE, median, p90: errors of expected times (mean, median, and 90th percentile).\nideal "
+        "MAPE, median, p90: errors of expected times (mean, median, and 90th percentile).\nbound "
         "MAPE: that of the lower bounds. bias: mean of expected / measured - 1; above 0: too "
         "long.\nin band: measured within the 80% interval. below: measured faster than the lower "
         "bound.\nskipped: rows with an error, or on an unknown device. tokens/s are compared as "
@@ -686,6 +729,17 @@ static void text_waits(struct roof_text *out, const struct roof_reported_waits *
     roof_text_printf(out, ":\n  %s\n", waits->command);
     roof_text_put(out, "To fit estimates to each request of a run: bench serve --save-detailed, "
                        "then\nroofline simulate with --trace FILE --fit.\n");
+}
+
+void roof_report_comparison_notes(struct roof_text *out, const struct roof_comparison *comparison,
+                                  const struct roof_reported_fit *fit,
+                                  const struct roof_reported_waits *waits)
+{
+    text_waits(out, waits, fit != NULL);
+    roof_report_too_fast(out, comparison);
+    if (fit != NULL) {
+        text_fit(out, fit);
+    }
 }
 
 void roof_report_comparison(struct roof_text *out, bool json,
@@ -731,10 +785,7 @@ void roof_report_comparison(struct roof_text *out, bool json,
         out->length -= out->length > 0 ? 1U : 0U;
         roof_text_put(out, "  all\n");
     }
-    text_legend(out);
-    text_waits(out, waits, fit != NULL);
-    roof_report_too_fast(out, c);
-    if (fit != NULL) {
-        text_fit(out, fit);
-    }
+    roof_text_put(out, "\n");
+    roof_report_statistics_legend(out);
+    roof_report_comparison_notes(out, c, fit, waits);
 }

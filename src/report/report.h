@@ -15,6 +15,7 @@
 #include "decide/recommend.h"
 #include "predict/kernel.h"
 #include "predict/trace.h"
+#include "report/markdown.h"
 #include "report/rows.h"
 
 /* The note beside a least time. */
@@ -106,6 +107,8 @@ void roof_report_chosen(struct roof_text *out, bool csv, const char *chosen,
 /** Write a row as a line for people, and the heading of such lines. */
 void roof_report_compared_line(struct roof_text *out, const struct roof_compared *row);
 void roof_report_compared_heading(struct roof_text *out);
+/** Writes it as a row of a table with measured, expected, bound, error and row. */
+void roof_report_compared_cells(struct roof_markdown_table *out, const struct roof_compared *row);
 
 /** A row that loses time, kept until all rows are read. */
 struct roof_lost_row {
@@ -144,6 +147,21 @@ void roof_report_comparison(struct roof_text *out, bool json,
                             const struct roof_comparison *comparison,
                             const struct roof_reported_fit *fit,
                             const struct roof_reported_waits *waits);
+/** Writes a comparison as Markdown: a table of the groups, then `values`, a table of the compared
+ * values (roof_report_compared_cells), which is released; NULL: none. */
+void roof_report_comparison_markdown(struct roof_text *out, struct roof_markdown_table *values,
+                                     const struct roof_comparison *comparison,
+                                     const struct roof_reported_fit *fit,
+                                     const struct roof_reported_waits *waits);
+/** The parts of both: statistic number i of a group, its label (NULL: there is none), what the
+ * statistics are, and what follows them. */
+const char *roof_report_statistic(char out[ROOF_QUANTITY_SIZE],
+                                  const struct roof_compare_group *group, size_t i);
+const char *roof_report_statistic_label(size_t i);
+void roof_report_statistics_legend(struct roof_text *out);
+void roof_report_comparison_notes(struct roof_text *out, const struct roof_comparison *comparison,
+                                  const struct roof_reported_fit *fit,
+                                  const struct roof_reported_waits *waits);
 /** Returns true for the keys of G other than its columns; columns must not have these names. */
 bool roof_report_is_statistic(const char *key, size_t length);
 
