@@ -73,8 +73,9 @@ enum roof_status roof_ask_explain(struct roof_text *out, struct roof_asking *a, 
 enum roof_status roof_ask_plans(struct roof_text *out, struct roof_asking *a,
                                 enum roof_status *found, struct roof_error *error);
 
-/* Writes the command line that asks for the report of a model. */
-void roof_asking_command(struct roof_text *out, const struct roof_question *question);
+/* Writes the command line of a question to a command, without the format of its answer. */
+void roof_asking_command(struct roof_text *out, const char *command,
+                         const struct roof_question *question);
 
 /* True for an input that the question gives. */
 bool roof_asking_has(const struct roof_asking *a, size_t input);

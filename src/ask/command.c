@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Writes the command line of a report in Markdown. */
+/* Writes the command line of a question. */
 #include "ask/asking.h"
 #include "base/shell.h"
 
@@ -18,9 +18,10 @@ static void put_option(struct roof_text *out, size_t input, const char *value)
     }
 }
 
-void roof_asking_command(struct roof_text *out, const struct roof_question *question)
+void roof_asking_command(struct roof_text *out, const char *command,
+                         const struct roof_question *question)
 {
-    roof_text_put(out, "roofline predict");
+    roof_text_printf(out, "roofline %s", command);
     put_word(out, question->model ? "model" : question->op);
     if (question->model_name != NULL) {
         put_word(out, question->model_name);
@@ -34,5 +35,4 @@ void roof_asking_command(struct roof_text *out, const struct roof_question *ques
             put_option(out, i, values->value[k]);
         }
     }
-    roof_text_put(out, " -f md");
 }

@@ -53,7 +53,8 @@ static enum roof_status read_input(struct model_input *out, struct roof_asking *
                              .markdown = a->form.format == ROOF_MARKDOWN && a->form.columns == NULL,
                              .form = a->form};
     if (out->markdown) {
-        roof_asking_command(&out->command, a->question);
+        roof_asking_command(&out->command, "predict", a->question);
+        roof_text_put(&out->command, " -f md");
     }
     TRY(roof_asking_subject(&out->subject, &out->hardware, own, 1, a, error));
     TRY(roof_read_integer(&out->top, a->question, ROOF_INPUT_TOP, error));

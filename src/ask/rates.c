@@ -248,6 +248,21 @@ static enum roof_status find_of_all(struct roof_plan *out, bool *better, struct 
     return status;
 }
 
+/* Says that no plan serves the rate, and how near the closest one comes. */
+static enum roof_status no_deployment(const struct roof_rate_answer *answer,
+                                      struct roof_error *error)
+{
+    struct roof_text nearest = ROOF_TEXT_INIT;
+    roof_rate_report_nearest(&nearest, answer);
+    (void)roof_error_set(error, ROOF_UNSATISFIED, "no deployment keeps these limits at this rate");
+    if (nearest.length > 0 && !nearest.failed) {
+        roof_error_append(error, "; %s", nearest.data);
+    }
+    roof_text_free(&nearest);
+    roof_error_append(error, "; without " ROOF_KEY("emit") " the answer has the reasons");
+    return ROOF_UNSATISFIED;
+}
+
 /* Writes the script that starts the best plan, with the scheduler limits of the simulation. */
 static enum roof_status emit_best(struct roof_text *out, const struct rates_input *in,
                                   const struct roof_rate_answer *result, enum roof_status *found,
@@ -263,9 +278,7 @@ static enum roof_status emit_best(struct roof_text *out, const struct rates_inpu
     struct roof_plans all = {.plan = &best, .count = 1, .model = answer->others.model};
     const struct roof_plans one = {.plan = &plan, .count = 1, .model = answer->plans.model};
     if (*found == ROOF_UNSATISFIED) {
-        return roof_error_set(error, ROOF_UNSATISFIED,
-                              "no deployment keeps these limits at this rate; without " ROOF_KEY(
-                                  "emit") " the answer lists the closest");
+        return no_deployment(result, error);
     }
     enum roof_status status = ROOF_OK;
     if (answer->others.count > 0) {

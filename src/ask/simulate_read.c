@@ -589,6 +589,7 @@ void roof_simulate_close(struct simulate_input *in)
 {
     roof_simulation_free(&in->row.result);
     roof_request_trace_free(&in->trace);
+    roof_text_free(&in->greatest);
 }
 
 enum roof_status roof_read_load(struct simulate_input *in, const struct roof_asking *a,

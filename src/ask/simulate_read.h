@@ -26,6 +26,7 @@ struct simulate_input {
     int64_t chart;                 /* the kind of chart (ask/curves.h); 0: none */
     struct roof_timeline timeline; /* activity of the engines, for a chart or rows of it */
     bool capacity;                 /* the greatest rate is searched */
+    struct roof_text greatest;     /* the command that searches it, of the row; owned */
 };
 
 /* Refuses an operator in the place of the model. */

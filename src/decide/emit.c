@@ -685,7 +685,7 @@ static enum roof_status put_script(struct emitter *e, const struct roof_plans *p
 static void put_reasons(const struct emitter *e, const struct roof_plans *plans)
 {
     struct roof_text lines = ROOF_TEXT_INIT;
-    roof_emit_reasons(&lines, e->engine, e->problem, plans->count);
+    roof_emit_reasons(&lines, e->engine, e->problem, plans);
     for (const char *line = lines.data; line != NULL && *line != '\0';) {
         const size_t length = strcspn(line, "\n");
         roof_text_add(e->remark, line, length);

@@ -2,9 +2,11 @@
 #include "decide/emit_reason.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 #include "base/list.h"
 #include "decide/emit_name.h"
+#include "decide/plan_verdict.h"
 
 /* Names the engines that run the model on a device in some format. */
 static void put_others(struct roof_text *out, const struct roof_hardware *hardware,
@@ -124,17 +126,43 @@ static void put_drafts(struct roof_text *out, const struct roof_engine *engine,
     roof_text_put(out, "\n");
 }
 
-void roof_emit_reasons(struct roof_text *out, const struct roof_engine *engine,
-                       const struct roof_plan_problem *q, size_t plans)
+/* Names the limits that the nearest plan misses, and what it reaches. */
+static void put_missed(struct roof_text *out, const struct roof_plan_problem *q,
+                       const struct roof_plan *nearest)
 {
-    if (plans == 0) {
+    const char *separator = "The nearest plan misses";
+    for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
+        const enum roof_plan_limit limit = (enum roof_plan_limit)i;
+        if (!isnan(q->limit[i]) && roof_plan_excess(limit, nearest->value[i], q->limit[i]) > 1) {
+            roof_text_printf(out, "%s the limit on %s (", separator, roof_plan_limit_name(limit));
+            roof_plan_put_asked(out, limit, q);
+            roof_text_put(out, ") with ");
+            roof_plan_put_value(out, limit, nearest->value[i]);
+            separator = ", and";
+        }
+    }
+    roof_text_put(out, ": ");
+    roof_plan_describe(out, nearest, q);
+    roof_text_put(out, "\n");
+}
+
+void roof_emit_reasons(struct roof_text *out, const struct roof_engine *engine,
+                       const struct roof_plan_problem *q, const struct roof_plans *plans)
+{
+    const bool missed = plans->count == 0 && plans->rejected[ROOF_REJECTED_LIMIT] > 0 &&
+                        isfinite(plans->closest_excess);
+    if (plans->count == 0) {
         roof_text_printf(out,
                          "%s runs no plan that satisfies the constraints; --engine %s in place of "
                          "--emit shows what was left out, and why.\n",
                          engine->name, engine->id);
     } else {
         roof_text_printf(out, "%s runs none of the %zu plans that satisfy the constraints.\n",
-                         engine->name, plans);
+                         engine->name, plans->count);
+    }
+    if (missed) {
+        put_missed(out, q, &plans->closest);
+        return;
     }
     put_class(out, engine, q);
     bool any = false;

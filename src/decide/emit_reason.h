@@ -6,10 +6,11 @@
 #include "base/text.h"
 #include "decide/plan.h"
 
-/* Writes what the engine runs, with a remark on each line: the formats on each device, the splits,
- * and the drafts if the question `q` has some. `plans` is the number of plans that satisfy the
- * constraints. */
+/* Writes why none of the plans that satisfy the constraints runs, with a remark on each line. If
+ * there are none because limits are missed, these are the limits that the nearest plan misses;
+ * otherwise what the engine runs: the formats on each device, the splits, and the drafts if the
+ * question `q` has some. */
 void roof_emit_reasons(struct roof_text *out, const struct roof_engine *engine,
-                       const struct roof_plan_problem *q, size_t plans);
+                       const struct roof_plan_problem *q, const struct roof_plans *plans);
 
 #endif

@@ -239,6 +239,11 @@ enum roof_status roof_plan_search(struct roof_plans *out, const struct roof_plan
                                   struct roof_error *error);
 void roof_plans_free(struct roof_plans *plans);
 
+/** Compares what two plans lose: negative if a has the lower class of accuracy loss, or in the same
+ * class more bits in weights, else in activations, else in the KV cache. */
+int roof_plan_by_loss(const struct roof_plan *a, const struct roof_plan *b,
+                      const struct roof_plan_problem *problem);
+
 /** Returns the score of a plan: lower is better. Rates are negated. */
 double roof_plan_score(const struct roof_plan *plan, enum roof_plan_objective objective);
 

@@ -34,6 +34,25 @@ enum roof_accuracy_class roof_plan_loss(const struct roof_plan_problem *q, size_
     return loss;
 }
 
+int roof_plan_by_loss(const struct roof_plan *a, const struct roof_plan *b,
+                      const struct roof_plan_problem *problem)
+{
+    const struct roof_serving *const x = &problem->engines->serving[a->serving];
+    const struct roof_serving *const y = &problem->engines->serving[b->serving];
+    const enum roof_precision formats[][2] = {
+        {x->weights, y->weights}, {x->activations, y->activations}, {x->kv, y->kv}};
+    if (a->loss != b->loss) {
+        return a->loss < b->loss ? -1 : 1;
+    }
+    for (size_t i = 0; i < COUNT(formats); i++) {
+        const double more = roof_precision_bits(formats[i][0]) - roof_precision_bits(formats[i][1]);
+        if (more != 0) {
+            return more > 0 ? -1 : 1;
+        }
+    }
+    return 0;
+}
+
 double roof_plan_score(const struct roof_plan *p, enum roof_plan_objective objective)
 {
     switch (objective) {
@@ -78,6 +97,7 @@ static bool all_priced(const struct roof_plans *plans)
 /* The sort keys of a plan. They are sorted in place of the plans, which are large. */
 struct ranked {
     const struct roof_plan *plan;
+    const struct roof_plan_problem *problem;
     enum roof_plan_basis basis;
     double score;
     double worth; /* more is better: tokens/s per device, or per cost if all have a price */
@@ -89,6 +109,7 @@ static struct ranked ranked_of(const struct roof_plan *plan,
                                const struct roof_plan_problem *problem, bool priced, size_t place)
 {
     return (struct ranked){.plan = plan,
+                           .problem = problem,
                            .basis = plan->basis,
                            .score = roof_plan_ranked_score(plan, problem),
                            .worth = priced ? 1 / plan->cost : plan->tokens_per_s_per_device,
@@ -109,8 +130,9 @@ static int by_score(const void *a, const void *b)
     if (x->score < y->score || x->score > y->score) {
         return x->score < y->score ? -1 : 1;
     }
-    if (x->plan->loss != y->plan->loss) {
-        return x->plan->loss < y->plan->loss ? -1 : 1;
+    const int loss = roof_plan_by_loss(x->plan, y->plan, x->problem);
+    if (loss != 0) {
+        return loss;
     }
     if (x->user > y->user || x->user < y->user) {
         return x->user > y->user ? -1 : 1;

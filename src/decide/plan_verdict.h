@@ -25,4 +25,10 @@ double roof_plan_excess(enum roof_plan_limit limit, double value, double bound);
 bool roof_plan_is_better(const struct roof_plan_problem *q, const struct roof_plan *plan,
                          const struct roof_plan *than);
 
+/* Writes the value that a limit applies to, in its usual unit. */
+void roof_plan_put_value(struct roof_text *out, enum roof_plan_limit limit, double value);
+/* Writes a limit of the question: "p99 1 s". */
+void roof_plan_put_asked(struct roof_text *out, enum roof_plan_limit limit,
+                         const struct roof_plan_problem *problem);
+
 #endif

@@ -182,11 +182,47 @@ static void choose_some(struct roof_rate_plans *out, const struct roof_rate_plan
     }
 }
 
+static bool is_chosen(const struct roof_rate_plans *out, const struct roof_rate_plan *one)
+{
+    size_t i = 0;
+    while (i < out->tried && !same_way(&out->way[i].plan, &one->plan)) {
+        i++;
+    }
+    return i < out->tried;
+}
+
+/* Chooses, on each device, the candidate that loses the least accuracy among those with the least
+ * need, because it ranks first if its simulation needs no more. */
+static void choose_accurate(struct roof_rate_plans *out, const struct roof_rate_plan *way,
+                            const struct place *place, const struct roof_plan_problem *problem)
+{
+    for (size_t h = 0; h < problem->hardware_count && out->tried < ROOF_RATE_WHOLE_MAX; h++) {
+        const struct place *first = NULL;
+        const struct roof_rate_plan *best = NULL;
+        for (size_t i = 0; i < out->ways; i++) {
+            const struct roof_rate_plan *const one = &way[place[i].way];
+            if (one->plan.hardware != h || roof_rate_staged(&one->plan)) {
+                continue;
+            }
+            first = first == NULL ? &place[i] : first;
+            if (place[i].bound == first->bound && place[i].score == first->score &&
+                (best == NULL || roof_plan_by_loss(&one->plan, &best->plan, problem) < 0)) {
+                best = one;
+            }
+        }
+        if (best != NULL && !is_chosen(out, best)) {
+            out->way[out->tried++] = *best;
+        }
+    }
+}
+
 /* Chooses the candidates for simulation: those with the least need in the closed form, some for
  * each device. */
 static void choose(struct roof_rate_plans *out, const struct roof_rate_plan *way,
-                   struct place *place, double rate, const struct roof_plan_problem *problem)
+                   struct place *place, const struct roof_rate_problem *q)
 {
+    const struct roof_plan_problem *const problem = &q->answer->problem;
+    const double rate = q->load->arrivals->rate;
     for (size_t i = 0; i < out->ways; i++) {
         const struct roof_plan *const plan = &way[i].plan;
         place[i] = (struct place){.way = i,
@@ -195,19 +231,23 @@ static void choose(struct roof_rate_plans *out, const struct roof_rate_plan *way
     }
     qsort(place, out->ways, sizeof *place, by_score);
     choose_some(out, way, place, false);
+    if (q->weight == NULL) {
+        choose_accurate(out, way, place, problem);
+    }
     choose_some(out, way, place, true);
 }
 
-static enum roof_status find_ways(struct roof_rate_plans *out, const struct roof_plan_answer *a,
-                                  double rate, struct roof_error *error)
+static enum roof_status find_ways(struct roof_rate_plans *out,
+                                  const struct roof_rate_problem *problem, struct roof_error *error)
 {
+    const struct roof_plan_answer *const a = problem->answer;
     struct roof_rate_plan *const way = calloc(a->plans.count + 1, sizeof *way);
     struct place *const place = calloc(a->plans.count + 1, sizeof *place);
     if (way != NULL && place != NULL) {
         for (size_t i = 0; i < a->plans.count; i++) {
             add_plan(way, &out->ways, &a->plans.plan[i], &a->problem);
         }
-        choose(out, way, place, rate, &a->problem);
+        choose(out, way, place, problem);
     }
     const bool made = way != NULL && place != NULL;
     free(place);
@@ -226,8 +266,10 @@ static bool needs_equal(const struct roof_rate_plan *a, const struct roof_rate_p
     return a->plan.basis == b->plan.basis && (x == y || (isnan(x) && isnan(y)));
 }
 
-bool roof_rate_is_better(const struct roof_rate_plan *a, const struct roof_rate_plan *b,
-                         const struct roof_plan_problem *problem)
+/* Compares two plans; `finer` tells whether among equals the one that loses less accuracy is
+ * better. One that may miss a limit with other requests is not, even then. */
+static bool is_better(const struct roof_rate_plan *a, const struct roof_rate_plan *b, bool finer,
+                      const struct roof_plan_problem *problem)
 {
     const double x = score_of(&a->plan, problem, (double)a->plan.devices);
     const double y = score_of(&b->plan, problem, (double)b->plan.devices);
@@ -237,20 +279,35 @@ bool roof_rate_is_better(const struct roof_rate_plan *a, const struct roof_rate_
     if (!needs_equal(a, b, problem)) {
         return isnan(y) || x < y;
     }
+    if (finer && roof_rate_falls_short(a) != roof_rate_falls_short(b)) {
+        return roof_rate_falls_short(b);
+    }
+    const int loss = finer ? roof_plan_by_loss(&a->plan, &b->plan, problem) : 0;
+    if (loss != 0) {
+        return loss < 0;
+    }
     if (!isnan(a->max_rate) && !isnan(b->max_rate)) {
         return a->max_rate > b->max_rate;
     }
     return a->excess < b->excess;
 }
 
-/* Sorts plans by insertion, because there are few. */
+bool roof_rate_is_better(const struct roof_rate_plan *a, const struct roof_rate_plan *b,
+                         const struct roof_plan_problem *problem)
+{
+    return is_better(a, b, true, problem);
+}
+
+/* Sorts plans by insertion, because there are few. Over time the sums decide, and those that the
+ * first plans have must be small, so the accuracy has no part in it. */
 static void sort_ways(struct roof_rate_plans *out, size_t count,
-                      const struct roof_plan_problem *problem)
+                      const struct roof_rate_problem *problem)
 {
     for (size_t i = 1; i < count; i++) {
         const struct roof_rate_plan way = out->way[i];
         size_t at = i;
-        while (at > 0 && roof_rate_is_better(&way, &out->way[at - 1], problem)) {
+        while (at > 0 && is_better(&way, &out->way[at - 1], problem->weight == NULL,
+                                   &problem->answer->problem)) {
             out->way[at] = out->way[at - 1];
             at--;
         }
@@ -396,7 +453,7 @@ static enum roof_status serve_all(struct roof_rate_plans *out, struct roof_rate_
             out->nearest = *way;
         }
     }
-    sort_ways(out, out->count, &problem->answer->problem);
+    sort_ways(out, out->count, problem);
     return status;
 }
 
@@ -424,7 +481,7 @@ static enum roof_status try_chunks(struct roof_rate_plans *out, struct roof_rate
     }
     TRY(roof_crew_run(out->count < WAYS_CHUNKED ? out->count : WAYS_CHUNKED, problem->threads,
                       chunk_way, &team, error));
-    sort_ways(out, out->count, &problem->answer->problem);
+    sort_ways(out, out->count, problem);
     return ROOF_OK;
 }
 
@@ -672,7 +729,7 @@ static enum roof_status find_serving(struct roof_rate_plans *out,
     longer.load = &load;
     for (int round = 0; round < ROUNDS; round++) {
         *out = (struct roof_rate_plans){.requests = load.requests};
-        TRY(find_ways(out, problem->answer, load.arrivals->rate, error));
+        TRY(find_ways(out, problem, error));
         TRY(serve_each(out, &longer, error));
         flight = in_flight(out);
         if (problem->requests_given || (double)load.requests >= PER_FLIGHT_LEAST * flight) {
@@ -721,7 +778,7 @@ static enum roof_status search(struct roof_rate_plans *out, const struct roof_ra
     chosen.load = &load;
     const size_t wanted = wanted_of(out, problem);
     TRY(roof_crew_run(wanted, problem->threads, greatest_way, &team, error));
-    sort_ways(out, wanted, &problem->answer->problem);
+    sort_ways(out, wanted, problem);
     if (out->count == 0) {
         return ROOF_OK;
     }

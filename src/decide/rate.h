@@ -105,7 +105,8 @@ enum roof_status roof_rate_search(struct roof_rate_plans *out,
                                   struct roof_error *error);
 void roof_rate_plans_free(struct roof_rate_plans *plans);
 
-/* Returns true if a plan is better than another one: it needs less, or has larger margins. */
+/* Returns true if a plan is better than another one: it needs less, or as much and loses less
+ * accuracy, or has larger margins. */
 bool roof_rate_is_better(const struct roof_rate_plan *a, const struct roof_rate_plan *b,
                          const struct roof_plan_problem *problem);
 /* Returns what the best plan needs by the objective, the less the better: devices, their price per

@@ -383,3 +383,30 @@ void roof_report_unlinked(struct roof_text *out, const char *separator,
         roof_text_put(out, "\n");
     }
 }
+
+void roof_plan_put_unpriced(struct roof_text *out, const char *separator,
+                            const struct roof_plan_problem *problem)
+{
+    const char *first = NULL;
+    size_t unknown = 0;
+    for (size_t h = 0; h < problem->hardware_count && problem->price != NULL; h++) {
+        const bool known = !isnan(problem->price[h]);
+        first = first == NULL && !known ? problem->hardware[h]->id : first;
+        unknown += known ? 0 : 1;
+    }
+    if (first == NULL || unknown == problem->hardware_count) {
+        return;
+    }
+    roof_text_put(out, separator);
+    const size_t from = out->length;
+    roof_text_printf(out, "Note: %s ", first);
+    if (unknown > 1) {
+        roof_text_printf(out, "and %zu other device%s have no price, so their costs are",
+                         unknown - 1, unknown == 2 ? "" : "s");
+    } else {
+        roof_text_put(out, "has no price, so its cost is");
+    }
+    roof_text_printf(out, " missing: --price-per-hour %s=PRICE", first);
+    roof_text_fold(out, from, 0);
+    roof_text_put(out, "\n");
+}

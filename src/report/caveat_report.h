@@ -49,4 +49,9 @@ void roof_plan_put_collectives(struct roof_text *out, const struct roof_plan_pro
 void roof_report_unlinked(struct roof_text *out, const char *separator,
                           const struct roof_hardware *device, double devices);
 
+/* Says after a separator, if some devices of a problem have a price and others have none, how to
+ * give it. */
+void roof_plan_put_unpriced(struct roof_text *out, const char *separator,
+                            const struct roof_plan_problem *problem);
+
 #endif

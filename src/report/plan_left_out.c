@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "decide/plan_verdict.h"
 #include "predict/power.h"
 #include "predict/unexpected.h"
 #include "report/model_report.h"
@@ -58,42 +59,6 @@ static void put_candidate(struct roof_text *out, const struct roof_plan *plan,
 {
     roof_plan_describe(out, plan, problem);
     roof_text_put(out, plan->basis == ROOF_PLAN_BOUND ? " (its lower bound)" : "");
-}
-
-/* Writes the value that a limit applies to, in its usual unit. */
-static void put_limit(struct roof_text *out, enum roof_plan_limit limit, double value)
-{
-    char text[ROOF_QUANTITY_SIZE];
-    if (isnan(value)) {
-        roof_text_put(out, "an unknown value");
-        return;
-    }
-    switch (limit) {
-    case ROOF_PLAN_LIMIT_TTFT:
-    case ROOF_PLAN_LIMIT_TPOT:
-        roof_text_put(out, roof_format_quantity(text, value, ROOF_UNIT_MILLISECONDS));
-        break;
-    case ROOF_PLAN_LIMIT_POWER:
-        roof_text_printf(out, "%s W", roof_format_short(text, value));
-        break;
-    case ROOF_PLAN_LIMIT_TOKENS_PER_S:
-    case ROOF_PLAN_LIMIT_CONCURRENCY:
-    case ROOF_PLAN_LIMIT_COST:
-    case ROOF_PLAN_LIMIT_COUNT:
-        roof_text_put(out, roof_format_short(text, value));
-        break;
-    }
-}
-
-/* Writes a limit of the question: "p99 1 s". */
-static void put_asked(struct roof_text *out, enum roof_plan_limit limit,
-                      const struct roof_plan_problem *problem)
-{
-    char percent[ROOF_QUANTITY_SIZE];
-    if (problem->percent[limit] > 0) {
-        roof_text_printf(out, "%s ", roof_report_percentile(percent, problem->percent[limit]));
-    }
-    put_limit(out, limit, problem->limit[limit]);
 }
 
 /* Returns the key of the link that is unknown on a device; NULL: none of those that plans may use.
@@ -247,14 +212,14 @@ void roof_plan_put_rejected(struct roof_text *out, const struct roof_plan_answer
             begin_left_out(out, &begun);
             roof_text_printf(out, "  %8zu  %s the limit on %s (", plans->missed[i],
                              all ? "misses" : "of these miss", roof_plan_limit_name(limit));
-            put_asked(out, limit, problem);
+            roof_plan_put_asked(out, limit, problem);
             roof_text_put(out, all ? ")" : ") alone");
             if (is_told(&plans->nearest[i], answer)) {
                 roof_text_put(out, "\n");
                 continue;
             }
             roof_text_put(out, "; the nearest has ");
-            put_limit(out, limit, plans->nearest[i].value[i]);
+            roof_plan_put_value(out, limit, plans->nearest[i].value[i]);
             roof_text_put(out, limit == ROOF_PLAN_LIMIT_CONCURRENCY &&
                                        plans->nearest[i].prefill.copies > 0
                                    ? " in prefill and decode:\n"
@@ -348,9 +313,9 @@ static void put_alone(struct roof_text *out, const struct roof_plan_shortage *s,
         } else {
             roof_text_printf(out, "One request alone, without waiting, has a %s of ",
                              roof_plan_limit_name(change->limit));
-            put_limit(out, change->limit, change->plan.value[change->limit]);
+            roof_plan_put_value(out, change->limit, change->plan.value[change->limit]);
             roof_text_put(out, " (limit ");
-            put_asked(out, change->limit, problem);
+            roof_plan_put_asked(out, change->limit, problem);
             roof_text_put(out, "): ");
         }
         end_with_plan(out, line, &change->plan, problem);
@@ -530,9 +495,9 @@ void roof_plan_put_nothing(struct roof_text *out, const struct roof_plan_answer 
             if (!isnan(problem->limit[i])) {
                 const enum roof_plan_limit limit = (enum roof_plan_limit)i;
                 roof_text_printf(out, "%s%s ", separator, roof_plan_limit_name(limit));
-                put_limit(out, limit, plans->closest.value[i]);
+                roof_plan_put_value(out, limit, plans->closest.value[i]);
                 roof_text_put(out, " for ");
-                put_asked(out, limit, problem);
+                roof_plan_put_asked(out, limit, problem);
                 separator = ",\n       ";
             }
         }

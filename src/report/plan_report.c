@@ -156,14 +156,29 @@ static void put_alternatives(struct roof_text *out, const struct roof_plans *pla
     }
 }
 
+/* Returns the next larger batch of those that were tried for all plans, and that of the best plan,
+ * which may be the largest that fits; 0: there is none. */
+static int64_t next_batch(int64_t last, const struct roof_plans *plans,
+                          const struct roof_plan_problem *problem)
+{
+    const int64_t best = plans->plan[0].batch;
+    int64_t next = best > last ? best : 0;
+    for (size_t b = 0; b < problem->batches; b++) {
+        const int64_t batch = problem->batch[b];
+        next = batch > last && (next == 0 || batch < next) ? batch : next;
+    }
+    return next;
+}
+
 /* Writes the best formats on a device from each batch on. */
 static void put_by_batch(struct roof_text *out, const struct roof_plans *plans,
                          const struct roof_plan_problem *problem)
 {
     const struct roof_plan *last = NULL;
-    for (size_t b = 0; b < problem->batches; b++) {
+    for (int64_t batch = next_batch(0, plans, problem); batch > 0;
+         batch = next_batch(batch, plans, problem)) {
         size_t i = 0;
-        while (i < plans->count && plans->plan[i].batch != problem->batch[b]) {
+        while (i < plans->count && plans->plan[i].batch != batch) {
             i++;
         }
         const struct roof_plan *const p = i == plans->count ? NULL : &plans->plan[i];
@@ -210,6 +225,7 @@ static void put_text(struct roof_text *out, const struct roof_plan_answer *answe
     }
     roof_plan_put_rejected(out, answer);
     roof_plan_put_collectives(out, problem, plans->count > 0 ? &plans->plan[0] : NULL);
+    roof_plan_put_unpriced(out, "\n", problem);
     if (plans->count > 0) {
         roof_plan_put_commands(out, &plans->plan[0], problem);
         roof_report_accuracy_classes(out);

@@ -34,8 +34,7 @@ void roof_rate_others_text(struct roof_text *out, const struct roof_rate_answer 
 /* The percentile that the columns of the table have. */
 #define SHOWN_PERCENT 99
 
-/* Tells whether a limit is on another percentile than the columns have. */
-static bool is_other_percentile(const struct roof_latency_limit *limit)
+bool roof_rate_is_other(const struct roof_latency_limit *limit)
 {
     return !isnan(limit->time_s) && limit->percent != SHOWN_PERCENT;
 }
@@ -44,7 +43,7 @@ bool roof_rate_other_percentile(const struct roof_latency_limit limit[ROOF_LATEN
 {
     bool other = false;
     for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
-        other = other || is_other_percentile(&limit[i]);
+        other = other || roof_rate_is_other(&limit[i]);
     }
     return other;
 }
@@ -55,7 +54,7 @@ void roof_rate_percentiles(struct roof_text *out,
     const char *separator = "";
     for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
         char percent[ROOF_QUANTITY_SIZE];
-        if (is_other_percentile(&limit[i])) {
+        if (roof_rate_is_other(&limit[i])) {
             roof_text_printf(out, "%s%s of %s", separator,
                              roof_report_percentile(percent, limit[i].percent),
                              roof_report_latency((enum roof_latency)i));

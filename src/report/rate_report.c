@@ -130,6 +130,8 @@ bool roof_rate_report_gain(struct roof_text *out, const struct roof_rate_answer 
         put_needs(out, problem, better, own);
     } else if (isnan(own) && !isnan(better)) {
         roof_text_put(out, "its price is known");
+    } else if (roof_plan_by_loss(&best->plan, &way->plan, &problem->answer->problem) < 0) {
+        roof_text_put(out, "it loses less accuracy or has more bits");
     } else if (best->max_rate > way->max_rate) {
         roof_text_printf(out, "up to %s requests/s instead of %s",
                          roof_format_short(rate[0], best->max_rate),
@@ -364,6 +366,25 @@ static void put_halves(struct roof_text *out, const struct roof_rate_answer *a,
     roof_text_put(out, "\n");
 }
 
+/* Says by what the rows are ordered; `searched` of those shown have a greatest rate. Over time,
+ * roof_rate_trace_order says it. */
+static void put_order(struct roof_text *out, const struct roof_rate_answer *a, size_t searched,
+                      size_t shown)
+{
+    static const char *const needs[] = {[ROOF_PLAN_THROUGHPUT] = "devices",
+                                        [ROOF_PLAN_COST] = "cost per hour",
+                                        [ROOF_PLAN_ENERGY] = "TDP of all devices"};
+    if (a->found->compared > 0 || shown < 2) {
+        return;
+    }
+    roof_text_printf(out, "rank: by %s, accuracy loss, bits, ",
+                     needs[a->problem->answer->problem.objective]);
+    roof_text_put(out, searched == shown ? "max req/s"
+                       : searched == 0   ? "margin to the limits"
+                                         : "max req/s (or without one, margin to the limits)");
+    roof_text_put(out, "\n");
+}
+
 /* Explains what the table has beside numbers, a line each. */
 static void put_legend(struct roof_text *out, const struct roof_rate_answer *a, size_t top)
 {
@@ -383,6 +404,7 @@ static void put_legend(struct roof_text *out, const struct roof_rate_answer *a, 
         low = low || roof_rate_falls_short(way);
         shown++;
     }
+    put_order(out, a, searched, shown);
     roof_rate_trace_order(out, a, shown);
     if (halves != NULL) {
         put_halves(out, a, &halves->plan);
@@ -419,6 +441,31 @@ static void put_legend(struct roof_text *out, const struct roof_rate_answer *a, 
     }
 }
 
+/* Says which of the simulated deployments the table has, and what happened to the others. */
+static void put_counts(struct roof_text *out, const struct roof_rate_answer *a, size_t top)
+{
+    const struct roof_rate_plans *const found = a->found;
+    const size_t missing = found->simulated - found->count;
+    size_t shown = 0;
+    for (size_t i = 0; i < found->count; i++) {
+        shown += roof_rate_is_shown(found, i, top) ? 1 : 0;
+    }
+    if (missing == 0) {
+        roof_text_printf(out, "%s within the limits",
+                         found->count == 1 ? "It serves the rate" : "All of them serve the rate");
+    } else {
+        roof_text_printf(out,
+                         "%zu of them serve%s the rate; %zu miss%s a limit or need%s many more "
+                         "devices",
+                         found->count, found->count == 1 ? "s" : "", missing,
+                         missing == 1 ? "es" : "", missing == 1 ? "s" : "");
+    }
+    if (shown < found->count) {
+        roof_text_printf(out, "; the table has %zu (--top)", shown);
+    }
+    roof_text_put(out, ".\n");
+}
+
 static void put_ways(struct roof_text *out, const struct roof_rate_answer *a, size_t top)
 {
     const struct roof_simulation_inputs *const load = a->problem->load;
@@ -426,9 +473,11 @@ static void put_ways(struct roof_text *out, const struct roof_rate_answer *a, si
     roof_text_printf(
         out,
         "\n%zu deployment%s ranked by a formula, and the best %zu %s simulated with %" PRIu64
-        " requests each\n(seed %" PRIu64 "). Times are in ms. A copy has ",
+        " requests each\n(seed %" PRIu64 ").\n",
         a->found->ways, a->found->ways == 1 ? " was" : "s were", a->found->simulated,
         a->found->simulated == 1 ? "was" : "were", a->found->requests, load->seed);
+    put_counts(out, a, top);
+    roof_text_put(out, "Times are in ms. A copy has ");
     for (size_t i = 0; i < problem->device_counts; i++) {
         const bool last = i + 1 == problem->device_counts;
         roof_text_printf(out, "%s%" PRId64,
@@ -461,6 +510,7 @@ static void put_ways(struct roof_text *out, const struct roof_rate_answer *a, si
     put_without(out, a, "\n");
     put_unlinked(out, a, "\n");
     roof_plan_put_collectives(out, problem, &a->found->way[0].plan);
+    roof_plan_put_unpriced(out, "\n", problem);
 }
 
 /* Writes the command that simulates the best plan. */
@@ -506,6 +556,23 @@ static void put_nearest(struct roof_text *out, const struct roof_rate_answer *a)
     if (a->problem->answer->problem.hardware_count > 1 ||
         a->found->miss[nearest->plan.hardware].unlinked > 0) {
         put_without(out, a, "\n");
+    }
+}
+
+void roof_rate_report_nearest(struct roof_text *out, const struct roof_rate_answer *answer)
+{
+    const struct roof_rate_plan *const nearest = &answer->found->nearest;
+    struct roof_plan_row row;
+    if (nearest->at.steps == 0) {
+        return;
+    }
+    roof_plan_name(&row, &nearest->plan, 1, &answer->problem->answer->problem);
+    roof_text_put(out, "the nearest plan is ");
+    put_way(out, nearest, &row, &answer->problem->answer->problem, ", ");
+    roof_text_put(out, ", with ");
+    put_latencies(out, &nearest->at, answer->problem->load->limit, ", ");
+    if (!out->failed) {
+        out->data[--out->length] = '\0'; /* the newline */
     }
 }
 
@@ -613,11 +680,12 @@ void roof_rate_report_json(struct roof_text *out, const struct roof_rate_answer 
         struct roof_text notes = ROOF_TEXT_INIT;
         roof_plan_put_notes(&notes, &found->way[0].plan, &answer->problem->answer->problem);
         put_unlinked(&notes, answer, "\n");
+        roof_plan_put_unpriced(&notes, "\n", &answer->problem->answer->problem);
         roof_report_note_list(out, ",\n", &notes);
         roof_text_free(&notes);
     }
-    roof_text_printf(out, ",\n\"ways\": %zu,\n\"simulated\": %zu\n}\n", found->ways,
-                     found->simulated);
+    roof_text_printf(out, ",\n\"ways\": %zu,\n\"simulated\": %zu,\n\"serving\": %zu\n}\n",
+                     found->ways, found->simulated, found->count);
 }
 
 void roof_rate_report_markdown(struct roof_text *out, const struct roof_rate_answer *answer,

@@ -31,6 +31,9 @@ struct roof_rate_answer {
  * the simulated value for each limit, and the greatest rate. */
 /* Writes a one-line summary of the best plan: its rate, and the values of its limits. */
 void roof_rate_report_remark(struct roof_text *out, const struct roof_rate_answer *answer);
+/* Writes the simulated plan that comes nearest to the limits, and its latencies, if no plan keeps
+ * them; nothing if none was simulated. */
+void roof_rate_report_nearest(struct roof_text *out, const struct roof_rate_answer *answer);
 void roof_rate_report_text(struct roof_text *out, const struct roof_rate_answer *answer,
                            size_t top);
 void roof_rate_report_markdown(struct roof_text *out, const struct roof_rate_answer *answer,

@@ -2,10 +2,13 @@
 #include "report/rate_table.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
+#include "report/rate_others.h"
 #include "report/render.h"
+#include "report/simulation_report.h"
 
 /* Fits a column to its names. */
 static void fit_column(struct roof_table *table, const char *key, size_t width)
@@ -172,6 +175,7 @@ static void hide_columns(struct roof_table *table, const struct common *c,
 static void make_room(struct roof_table *table, const struct common *c,
                       const struct roof_rate_answer *a)
 {
+    const struct roof_latency_limit *const limit = a->problem->load->limit;
     const struct {
         const char *key;
         bool spare;
@@ -179,6 +183,8 @@ static void make_room(struct roof_table *table, const struct common *c,
                    {"cost_per_million_tokens", true},
                    {"chunk", !c->only_chunk},
                    {"e2e_ms_p99", true},
+                   {"ttft_ms_p99", roof_rate_is_other(&limit[ROOF_LATENCY_TTFT])},
+                   {"tpot_ms_p99", roof_rate_is_other(&limit[ROOF_LATENCY_TPOT])},
                    {"devices", c->halves},
                    {"price_per_hour", a->problem->answer->problem.objective != ROOF_PLAN_COST},
                    {"tdp_w", true},
@@ -214,6 +220,51 @@ static void put_split(struct roof_text *out, const struct roof_table *table, con
     }
 }
 
+/* The percentiles of the limits, as headings: "TTFT p90". */
+struct headings {
+    char text[ROOF_LATENCY_COUNT][ROOF_QUANTITY_SIZE + 8];
+};
+
+/* Adds the percentiles that the limits are on, beside those that the table has. */
+static void add_limited(struct roof_table *table, struct headings *headings,
+                        const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
+{
+    static const struct {
+        const char *beside;
+        const char *key;
+        const char *name;
+        size_t offset;
+    } columns[ROOF_LATENCY_COUNT] = {
+        [ROOF_LATENCY_TTFT] = {"ttft_ms_p99", "ttft_limited", "TTFT",
+                               offsetof(struct roof_rate_plan,
+                                        at.latency[ROOF_LATENCY_TTFT].limited_s)},
+        [ROOF_LATENCY_TPOT] = {"tpot_ms_p99", "tpot_limited", "TPOT",
+                               offsetof(struct roof_rate_plan,
+                                        at.latency[ROOF_LATENCY_TPOT].limited_s)},
+        [ROOF_LATENCY_E2E] = {
+            "e2e_ms_p99", "e2e_limited", "E2E",
+            offsetof(struct roof_rate_plan, at.latency[ROOF_LATENCY_E2E].limited_s)}};
+    struct roof_fields *const all = &table->columns;
+    for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
+        const struct roof_field *const beside = roof_fields_find(all, columns[i].beside);
+        char percent[ROOF_QUANTITY_SIZE];
+        if (beside == NULL || !roof_rate_is_other(&limit[i]) || all->count == ROOF_FIELDS_MAX) {
+            continue;
+        }
+        const size_t at = (size_t)(beside - all->field);
+        struct roof_field column = *beside;
+        (void)snprintf(headings->text[i], sizeof headings->text[i], "%s %s", columns[i].name,
+                       roof_report_percentile(percent, limit[i].percent));
+        column.key = columns[i].key;
+        column.offset = columns[i].offset;
+        column.label = headings->text[i];
+        column.width = (int)longer((size_t)column.width, column.label);
+        memmove(&all->field[at + 1], &all->field[at], (all->count - at) * sizeof *all->field);
+        all->field[at] = column;
+        all->count++;
+    }
+}
+
 static void put_row(struct roof_text *out, struct roof_table *table,
                     const struct roof_rate_answer *a, size_t number)
 {
@@ -239,6 +290,8 @@ void roof_rate_put_table(struct roof_text *out, enum roof_output output,
     struct roof_table table;
     (void)roof_table_open(&table, output, ROOF_TABLE_RATES, ROOF_OPERATOR_GEMM, NULL,
                           NULL); /* only columns can make it fail */
+    struct headings headings;
+    add_limited(&table, &headings, a->problem->load->limit);
     if (!a->kept->all) {
         hide_columns(&table, &c, a);
     }

@@ -57,6 +57,8 @@ static void put_rates(struct roof_text *out, const struct roof_simulation_row *r
     if (s->saturated) {
         roof_text_put(begin_row(&g, "saturated"), "yes: more requests come than it completes");
         roof_markdown_end_cell(&g);
+        put_number(&g, "requests/s offered in this run", s->offered_per_s);
+        put_number(&g, "growth of the queue, requests/s", s->growth_per_s);
     }
     for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
         if (!isnan(limit[i].time_s)) {

@@ -628,6 +628,27 @@ static void put_basis(struct roof_text *out, const struct roof_simulation_row *r
     roof_report_device_basis(out, &used, row->product);
 }
 
+/* Says how many requests came, how many were completed, and what finds a rate that can be kept. */
+static void put_saturated(struct roof_text *out, const struct roof_simulation_row *row)
+{
+    const struct roof_simulation *const s = &row->result;
+    char number[3][ROOF_QUANTITY_SIZE];
+    roof_text_printf(
+        out,
+        "\nSaturated: while requests came, %s were offered per second in this run, and "
+        "the queue\ngrew by %s per second. Until the last request ended, the engine "
+        "completed %s per second.\nLatencies grow with the length of the "
+        "simulation.\n",
+        roof_format_short(number[0], s->offered_per_s),
+        roof_format_short(number[1], s->growth_per_s),
+        roof_format_short(number[2], s->completed_per_s));
+    if (row->greatest != NULL) {
+        roof_text_printf(out, "Find the greatest rate within %s:\n  %s\n",
+                         row->greatest_limited ? "the limits" : "a limit (set your own)",
+                         row->greatest);
+    }
+}
+
 void roof_simulation_report_text(struct roof_text *out, const struct roof_simulation_row *row,
                                  const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
 {
@@ -647,13 +668,7 @@ void roof_simulation_report_text(struct roof_text *out, const struct roof_simula
         put_fit(out, row);
     }
     if (s->saturated) {
-        char growth[ROOF_QUANTITY_SIZE];
-        char kept[ROOF_QUANTITY_SIZE];
-        roof_text_printf(out,
-                         "\nSaturated: %s more requests wait each second, and the engine completes "
-                         "%s per second.\nLatencies grow with the length of the simulation.\n",
-                         roof_format_short(growth, s->growth_per_s),
-                         roof_format_short(kept, s->completed_per_s));
+        put_saturated(out, row);
     }
     put_basis(out, row);
 }

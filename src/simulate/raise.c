@@ -14,10 +14,13 @@
 
 /* The gain factors of some changes, in descending order. */
 struct gains {
-    struct roof_raise raise[ROOF_RAISES_MAX];
-    size_t change[ROOF_RAISES_MAX]; /* the number of each change */
+    struct roof_raise raise[ROOF_RAISES_EACH];
+    size_t change[ROOF_RAISES_EACH]; /* the number of each change */
     size_t count;
 };
+
+/* Those with the devices that are there, and those with more. */
+enum need { NEED_NONE, NEED_MORE, NEEDS };
 
 /* The engine with a change. */
 struct changed {
@@ -67,10 +70,10 @@ static void keep(struct gains *gains, const struct roof_raise *raise, size_t cha
     while (at > 0 && gains->raise[at - 1].factor < raise->factor) {
         at--;
     }
-    if (!(raise->factor > GAIN_LEAST) || at == ROOF_RAISES_MAX) {
+    if (!(raise->factor > GAIN_LEAST) || at == ROOF_RAISES_EACH) {
         return;
     }
-    gains->count += gains->count < ROOF_RAISES_MAX ? 1 : 0;
+    gains->count += gains->count < ROOF_RAISES_EACH ? 1 : 0;
     for (size_t i = gains->count - 1; i > at; i--) {
         gains->raise[i] = gains->raise[i - 1];
         gains->change[i] = gains->change[i - 1];
@@ -107,6 +110,23 @@ static bool narrow(struct changed *c, bool cache)
     c->prefill.common.formats = *formats;
     c->raise =
         (struct roof_raise){.key = cache ? "kv" : "precision", .format = roof_format(FP8)->name};
+    return true;
+}
+
+/* Splits the devices of the copies in another way; false if they cannot be. */
+static bool resplit(struct changed *c, bool copies)
+{
+    struct roof_scenario *const s = &c->scenario;
+    int64_t *const more = copies ? &s->dp : &s->tp;
+    int64_t *const less = copies ? &s->tp : &s->dp;
+    if (*less % 2 != 0 || s->common.shape.ep != 1 || s->attention_dp != 1) {
+        return false;
+    }
+    *more *= 2;
+    *less /= 2;
+    s->moe_tp = s->moe_ep = 0; /* derived again from the split */
+    c->raise =
+        (struct roof_raise){.key = "tp", .value = s->tp, .other_key = "dp", .other_value = s->dp};
     return true;
 }
 
@@ -152,11 +172,15 @@ static bool make_change(struct changed *c, size_t index, const struct roof_deplo
         return d->prefill.parts != NULL;
     case 8:
         return narrow(c, true);
-    default:
+    case 9:
         return narrow(c, false);
+    case 10:
+        return d->prefill.parts == NULL && resplit(c, true);
+    default:
+        return d->prefill.parts == NULL && resplit(c, false);
     }
 }
-#define CHANGES 10
+#define CHANGES 12
 
 /* Returns the ratio of a quotient to the end of its interval. The ratios of its two numbers to
  * theirs are errors that add up as if they were independent: as logarithms, by their squares. */
@@ -173,9 +197,16 @@ static void put_factor(struct roof_raise *out, const struct roof_capacity *raise
     out->factor_high = out->factor * combined(raised->high / raised->rate, base->rate / base->low);
 }
 
+static int64_t devices_of(const struct changed *c, const struct roof_deployments *d)
+{
+    return roof_scenario_devices(&c->scenario) +
+           (d->prefill.parts == NULL ? 0 : roof_scenario_devices(&c->prefill));
+}
+
 /* Finds the gain of a change over the rate of the same number of requests, and keeps it. */
-static enum roof_status weigh(struct gains *gains, size_t change, const struct roof_capacity *base,
-                              uint64_t requests, const struct roof_deployments *d,
+static enum roof_status weigh(struct gains gains[NEEDS], size_t change,
+                              const struct roof_capacity *base, uint64_t requests,
+                              const struct roof_deployments *d,
                               const struct roof_simulation_inputs *inputs, struct roof_error *error)
 {
     struct changed c;
@@ -187,10 +218,10 @@ static enum roof_status weigh(struct gains *gains, size_t change, const struct r
     if (isnan(raised.rate) && requests < inputs->requests) { /* that many are in flight at once */
         TRY(rate_of(&raised, &c, inputs->requests, d, inputs, error));
     }
-    c.raise.devices = roof_scenario_devices(&c.scenario) +
-                      (d->prefill.parts == NULL ? 0 : roof_scenario_devices(&c.prefill));
+    const struct changed same = unchanged(d, inputs);
+    c.raise.devices = devices_of(&c, d);
     put_factor(&c.raise, &raised, base);
-    keep(gains, &c.raise, change);
+    keep(&gains[c.raise.devices > devices_of(&same, d) ? NEED_MORE : NEED_NONE], &c.raise, change);
     return ROOF_OK;
 }
 
@@ -200,8 +231,8 @@ enum roof_status roof_raises_find(struct roof_raise out[ROOF_RAISES_MAX], size_t
                                   const struct roof_capacity *found, struct roof_error *error)
 {
     const struct changed same = unchanged(deployments, inputs);
-    struct gains rough = {.count = 0};
-    struct gains gains = {.count = 0};
+    struct gains rough[NEEDS] = {{.count = 0}};
+    struct gains gains[NEEDS] = {{.count = 0}};
     struct roof_capacity base;
     *count = 0;
     uint64_t requests = REQUESTS;
@@ -211,14 +242,19 @@ enum roof_status roof_raises_find(struct roof_raise out[ROOF_RAISES_MAX], size_t
         base = *found;
     }
     for (size_t i = 0; i < CHANGES && base.rate > 0; i++) {
-        TRY(weigh(&rough, i, &base, requests, deployments, inputs, error));
+        TRY(weigh(rough, i, &base, requests, deployments, inputs, error));
     }
     /* Percentiles of few requests are uncertain: the changes that seem best are simulated again. */
-    for (size_t i = 0; i < rough.count && found->rate > 0; i++) {
-        TRY(weigh(&gains, rough.change[i], found, inputs->requests, deployments, inputs, error));
+    for (int need = 0; need < NEEDS && found->rate > 0; need++) {
+        for (size_t i = 0; i < rough[need].count; i++) {
+            TRY(weigh(gains, rough[need].change[i], found, inputs->requests, deployments, inputs,
+                      error));
+        }
     }
-    for (; *count < gains.count; ++*count) {
-        out[*count] = gains.raise[*count];
+    for (int need = 0; need < NEEDS; need++) {
+        for (size_t i = 0; i < gains[need].count; i++) {
+            out[(*count)++] = gains[need].raise[i];
+        }
     }
     return ROOF_OK;
 }

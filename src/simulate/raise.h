@@ -18,9 +18,12 @@ struct roof_raise {
     double factor_low; /* its 95 % confidence interval; NAN: that of a rate is unknown */
     double factor_high;
 };
-#define ROOF_RAISES_MAX 3
+/* The most changes that need no more devices, and the most that need some. */
+#define ROOF_RAISES_EACH 2
+#define ROOF_RAISES_MAX (2 * ROOF_RAISES_EACH)
 
-/* Finds the changes that raise the greatest rate by more than a tenth, the best first. `found`
+/* Finds the changes that raise the greatest rate by more than a tenth: those that need no more
+ * devices, the best first, and then those that do. `found`
  * is the result of roof_capacity_find for the inputs; factors are relative to its rate, with the
  * same number of requests. Shorter simulations select the changes to try. */
 enum roof_status roof_raises_find(struct roof_raise out[ROOF_RAISES_MAX], size_t *count,

@@ -565,7 +565,7 @@ static void put_rates(struct roof_simulation *out, const struct run *run)
     const double issued = (double)(in->requests - run->warm);
     const double waited = run->end.time_s - run->begin.time_s;
     out->duration_s = time;
-    out->rate = (issued - 1) / waited;
+    out->rate = out->offered_per_s = (issued - 1) / waited;
     out->completed_per_s = run->completed / time;
     out->goodput_per_s = run->good / time;
     out->tokens_per_s = run->tokens / time;

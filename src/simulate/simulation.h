@@ -70,10 +70,11 @@ struct roof_latency_result {
 };
 
 struct roof_simulation {
-    uint64_t requests; /* number of measured requests */
-    uint64_t rejected; /* requests that do not fit even an empty cache */
-    uint64_t longer;   /* requests, of all, that are longer than the model supports */
-    double rate;       /* arrivals per second */
+    uint64_t requests;    /* number of measured requests */
+    uint64_t rejected;    /* requests that do not fit even an empty cache */
+    uint64_t longer;      /* requests, of all, that are longer than the model supports */
+    double rate;          /* arrivals per second: those of the question, if it has a rate */
+    double offered_per_s; /* arrivals per second in the measured time */
     double completed_per_s;
     double goodput_per_s; /* requests per second that meet all limits */
     double tokens_per_s;  /* output tokens per second */
