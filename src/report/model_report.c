@@ -579,9 +579,7 @@ static void put_remarks(struct roof_text *out, const struct roof_model_predictio
     roof_text_put(out, any ? "\n" : "");
 }
 
-/* Names the formats of products without a unit on the device, and what it uses instead. A user's
- * file may merely lack the figure. */
-static void put_fallback(struct roof_text *out, const struct roof_model_prediction *r)
+void roof_model_report_fallback(struct roof_text *out, const struct roof_model_prediction *r)
 {
     const struct roof_hardware *const device = r->total.hardware;
     const size_t from = out->length + 1;
@@ -610,7 +608,7 @@ static void put_notes(struct roof_text *out, const struct roof_model_prediction 
                            "--set link_latency_us=VALUE adds latency.\n");
     }
     if (r->fallbacks != 0) {
-        put_fallback(out, r);
+        roof_model_report_fallback(out, r);
     }
     roof_report_fastest(out, r);
     roof_report_model_basis(out, r, product);
