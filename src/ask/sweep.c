@@ -480,6 +480,18 @@ static void put_misaligned(struct roof_text *out, const struct sweep_input *in)
     roof_text_fold(out, from, 2);
 }
 
+/* Says which columns are bounds, and which estimates, if there are both. */
+static void put_meaning(struct roof_text *out, const struct roof_table *table)
+{
+    bool expected = false;
+    for (size_t i = 0; i < table->columns.count; i++) {
+        expected = expected || strncmp(table->columns.field[i].key, "expected_", 9) == 0;
+    }
+    roof_text_put(out, expected ? "\nColumns with exp in their names are estimates; the other "
+                                  "times and rates are bounds.\n"
+                                : "");
+}
+
 /* Ends the table. Rows before a failure are kept, and thus written whole. */
 static enum roof_status end(struct sink *sink, enum roof_status status, struct roof_error *error)
 {
@@ -491,6 +503,7 @@ static enum roof_status end(struct sink *sink, enum roof_status status, struct r
         roof_table_end(&sink->table, &sink->text);
         const bool text = sink->asking->form.format == ROOF_TEXT;
         if ((text || sink->asking->form.format == ROOF_MARKDOWN) && sink->in->last) {
+            put_meaning(&sink->text, &sink->table);
             roof_table_left_out(&sink->table, &sink->in->variety, &sink->text);
         }
         if (text && sink->in->last) {

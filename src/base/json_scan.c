@@ -276,7 +276,7 @@ static enum roof_status word(struct roof_json_scan *s)
     static const char *const words[] = {"true", "false", "null"};
     const size_t length = begins_with(s->p, s->end, words, COUNT(words));
     if (length == 0) {
-        return fail(s, s->p, "expected a value");
+        return fail(s, s->p, "expected a JSON value");
     }
     s->p += length;
     return ROOF_OK;
@@ -286,7 +286,7 @@ static enum roof_status word(struct roof_json_scan *s)
 static enum roof_status value(struct roof_json_scan *s)
 {
     if (s->p >= s->end) {
-        return fail(s, s->p, "expected a value, found the end of the text");
+        return fail(s, s->p, "expected a JSON value, found the end of the text");
     }
     if (*s->p == '{') {
         return container(s, '}');

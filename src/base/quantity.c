@@ -482,6 +482,9 @@ enum roof_status roof_parse_number(double *out, const char *text, const char *wh
     return roof_parse_quantity(out, text, what, ROOF_UNIT_NONE, min, max, error);
 }
 
+/* The least number that is taken for a percentage without its sign: 50 in place of 0.5. */
+#define PERCENT_LEAST 2
+
 enum roof_status roof_parse_quantity(double *out, const char *text, const char *what,
                                      enum roof_unit unit, double min, double max,
                                      struct roof_error *error)
@@ -495,11 +498,19 @@ enum roof_status roof_parse_quantity(double *out, const char *text, const char *
     if (!number || !(value >= min && value <= max)) {
         char low[ROOF_QUANTITY_SIZE];
         char high[ROOF_QUANTITY_SIZE];
+        char percent[64] = "";
+        if (fraction && number && strchr(text, '%') == NULL && value >= PERCENT_LEAST &&
+            value / 100 <= max) {
+            char share[ROOF_QUANTITY_SIZE];
+            char whole[ROOF_QUANTITY_SIZE];
+            (void)snprintf(percent, sizeof percent, "; write %s%% or %s",
+                           roof_format_short(whole, value), roof_format_short(share, value / 100));
+        }
         return roof_error_set(error, ROOF_USAGE,
-                              "%s must be a number from %s to %s%s%s%s, not '%s'", what,
+                              "%s must be a number from %s to %s%s%s%s, not '%s'%s", what,
                               roof_format_short(low, min), roof_format_short(high, max),
                               fraction || *name == '\0' ? "" : " ", fraction ? "" : name,
-                              size ? ", or one with k, M, G, Ki, Mi or Gi" : "", text);
+                              size ? ", or one with k, M, G, Ki, Mi or Gi" : "", text, percent);
     }
     *out = value;
     return ROOF_OK;

@@ -522,7 +522,7 @@ static void put_heading(struct roof_text *out, const struct roof_chart *chart, s
                      !look->bound              ? ""
                      : look->shares || reached ? "  bound  "
                                                : "  bound",
-                     look->shares ? "     time" : "");
+                     look->shares ? "    share" : "");
     if (reached && look->reached) {
         roof_text_printf(out, "  %8s", what);
     }

@@ -226,8 +226,8 @@ static const char *between_tokens(const struct roof_model_prediction *r)
            : !apart && s->pp > 1       ? "; stages wait for prefill of others"
            : !apart                    ? "; includes prefill for others"
            : isnan(r->expected_tpot_s) ? ""
-           : s->pp > 1                 ? ", in which stages wait for prefill of others"
-                                       : ", with prefill for others";
+           : s->pp > 1                 ? " (stages wait for prefill of others)"
+                                       : " (includes prefill for others)";
 }
 
 static void put_request(struct roof_text *out, const struct roof_model_prediction *r)
@@ -274,9 +274,11 @@ static void put_drafts(struct roof_text *out, const struct roof_model_prediction
     if (s->draft_tokens <= 0) {
         return;
     }
-    snprintf(detail, sizeof detail, "mean with %" PRId64 " draft token%s, %s accepted each",
-             s->draft_tokens, s->draft_tokens == 1 ? "" : "s",
-             roof_format_quantity(other, s->acceptance, ROOF_UNIT_FRACTION));
+    const bool assumed = s->acceptance == ROOF_SCENARIO_ACCEPTANCE;
+    roof_format_quantity(other, s->acceptance, ROOF_UNIT_FRACTION);
+    snprintf(detail, sizeof detail, "mean with %" PRId64 " draft token%s, %s%s%s", s->draft_tokens,
+             s->draft_tokens == 1 ? "" : "s", assumed ? "--acceptance " : "", other,
+             assumed ? " assumed for each" : " accepted each");
     put_line(out, "tokens per step", roof_model_report_rate(value, r->tokens_per_step), detail);
     if (s->drafting == ROOF_DRAFTING_FREE) {
         put_line(out, "note", ROOF_FREE_DRAFTS, "");
@@ -419,24 +421,44 @@ static void put_longer(struct roof_text *out, const struct roof_model_prediction
     }
 }
 
+/* Room for a size, " of " and a size. */
+#define PART_SIZE (2 * ROOF_QUANTITY_SIZE + 4)
+
+/* Writes "72 of 80 GiB", or "900 MiB of 1 GiB" if the units differ. Returns out. */
+static const char *put_part_of(char out[PART_SIZE], double part, double whole)
+{
+    char a[ROOF_QUANTITY_SIZE];
+    char b[ROOF_QUANTITY_SIZE];
+    roof_format_quantity(a, part, ROOF_UNIT_CAPACITY);
+    roof_format_quantity(b, whole, ROOF_UNIT_CAPACITY);
+    char *const unit = strchr(a, ' ');
+    const char *const other = strchr(b, ' ');
+    if (unit != NULL && other != NULL && strcmp(unit, other) == 0) {
+        *unit = '\0'; /* the unit follows the second size */
+    }
+    snprintf(out, PART_SIZE, "%s of %s", a, b);
+    return out;
+}
+
 static void put_memory(struct roof_text *out, const struct roof_model_prediction *r,
                        const struct roof_limits *limits)
 {
     char a[ROOF_QUANTITY_SIZE];
     char b[ROOF_QUANTITY_SIZE];
     char c[ROOF_QUANTITY_SIZE];
+    char part[PART_SIZE];
     char states[ROOF_QUANTITY_SIZE + 16] = "";
     char detail[256];
     const double needed = r->weights_memory_bytes + r->kv_cache_bytes + r->activation_memory_bytes;
     if (isnan(r->memory_capacity_bytes)) {
         snprintf(detail, sizeof detail, "the capacity of %s is unknown", r->total.hardware->id);
     } else {
-        snprintf(detail, sizeof detail, "%s: %s, of which %s is kept free%s",
-                 needed <= r->memory_capacity_bytes - r->memory_reserve_bytes ? "fits"
-                                                                              : "does not fit",
-                 roof_format_quantity(b, r->memory_capacity_bytes, ROOF_UNIT_CAPACITY),
-                 roof_format_quantity(c, r->scenario.reserve, ROOF_UNIT_FRACTION),
-                 r->devices > 1 ? ", on each device" : "");
+        const double usable = r->memory_capacity_bytes - r->memory_reserve_bytes;
+        snprintf(detail, sizeof detail, "%s: %s usable%s (%s kept free)",
+                 needed <= usable ? "fits" : "does not fit",
+                 put_part_of(part, usable, r->memory_capacity_bytes),
+                 r->devices > 1 ? " per device" : "",
+                 roof_format_quantity(c, r->scenario.reserve, ROOF_UNIT_FRACTION));
     }
     put_line(out, "memory", roof_format_quantity(a, needed, ROOF_UNIT_CAPACITY), detail);
     const bool stateful = r->state_bytes > 0;
@@ -557,13 +579,14 @@ static void put_remarks(struct roof_text *out, const struct roof_model_predictio
     roof_text_put(out, any ? "\n" : "");
 }
 
-/* Names the formats of products without a unit on the device, and what it uses instead. */
-static void put_fallback(struct roof_text *out, const struct roof_model_prediction *r)
+void roof_model_report_fallback(struct roof_text *out, const struct roof_model_prediction *r)
 {
     const struct roof_hardware *const device = r->total.hardware;
     const size_t from = out->length + 1;
     const char *separator = "";
-    roof_text_printf(out, "\n%s has no unit for ", device->id);
+    roof_text_printf(out, "\n%s ", device->id);
+    roof_text_put(out, device->basis == ROOF_BASIS_USER ? "has no figure in its file for "
+                                                        : "has no unit for ");
     for (int i = 0; i < ROOF_PRECISION_COUNT; i++) {
         if ((r->fallbacks >> i & 1U) != 0) {
             roof_text_printf(out, "%s%s (computed in %s)", separator,
@@ -585,7 +608,7 @@ static void put_notes(struct roof_text *out, const struct roof_model_prediction 
                            "--set link_latency_us=VALUE adds latency.\n");
     }
     if (r->fallbacks != 0) {
-        put_fallback(out, r);
+        roof_model_report_fallback(out, r);
     }
     roof_report_fastest(out, r);
     roof_report_model_basis(out, r, product);

@@ -47,6 +47,9 @@ bool roof_model_report_crosses(const struct roof_model_prediction *model_predict
                                const struct roof_limits *limits);
 /** Formats a known roof_decode_compute_bound: "from batch 613 on" or "never". */
 const char *roof_model_report_bound(char out[ROOF_QUANTITY_SIZE], double batch);
+/** Names the formats of products without a unit on the device (a user's file may merely lack the
+ * figure), and what it uses instead. */
+void roof_model_report_fallback(struct roof_text *out, const struct roof_model_prediction *r);
 /** The width of labels. */
 #define ROOF_MODEL_REPORT_LABEL 20
 

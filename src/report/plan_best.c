@@ -210,7 +210,7 @@ static void put_way(struct roof_text *out, const struct roof_plan *plan,
         return;
     }
     if (way->batch > 1) {
-        (void)snprintf(together, sizeof together, " (%" PRId64 " at once)", way->batch);
+        (void)snprintf(together, sizeof together, " (%" PRId64 " prompts)", way->batch);
     }
     roof_text_printf(out, "  first token: prefill %s%s",
                      roof_format_quantity(prefill, way->prefill_s - host_s, ROOF_UNIT_MILLISECONDS),

@@ -194,7 +194,7 @@ void roof_plan_put_why(struct roof_text *out, const struct roof_plan_speedup *sp
                      speedup->from_fits == ROOF_FIT_NO ? " (which would not fit in memory)" : "");
     const bool pass = speedup->to.split.pp > 1; /* a step has several passes */
     const bool known = !pass && !is_bound(speedup);
-    put_phase(out, "one prefill", gain_of(&speedup->prefill.total, speedup),
+    put_phase(out, "one prompt", gain_of(&speedup->prefill.total, speedup),
               known ? speedup->prefill_step_s : unknown);
     if (known) {
         put_first(out, speedup, problem);

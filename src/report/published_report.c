@@ -199,12 +199,18 @@ static unsigned stacks_of(const struct roof_hardware *hardware)
     return stacks & ~(1U << ROOF_STACK_BEST | 1U << ROOF_STACK_LLAMA_CPP);
 }
 
+bool roof_report_is_fastest(const struct roof_model_prediction *model)
+{
+    const double expected_s = fmax(model->expected_step_s, model->expected_e2e_s);
+    return model->scenario.common.stack == ROOF_STACK_BEST && !isnan(expected_s) &&
+           stacks_of(model->total.hardware) != 0;
+}
+
 void roof_report_fastest(struct roof_text *out, const struct roof_model_prediction *model)
 {
     const struct roof_scenario *const s = &model->scenario;
     unsigned stacks = stacks_of(model->total.hardware);
-    const double expected_s = fmax(model->expected_step_s, model->expected_e2e_s);
-    if (s->common.stack != ROOF_STACK_BEST || stacks == 0 || isnan(expected_s)) {
+    if (!roof_report_is_fastest(model)) {
         return;
     }
     roof_text_put(out, "\n");

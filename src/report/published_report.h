@@ -24,6 +24,8 @@ void roof_report_model_basis(struct roof_text *out, const struct roof_model_pred
 /** Writes a note on expected times that use the fastest kernels of several engines, and names the
  * stacks with kernels on the device. It writes nothing if a stack is chosen. */
 void roof_report_fastest(struct roof_text *out, const struct roof_model_prediction *model);
+/** Tells whether the expected time of a model has the fastest kernels of several engines. */
+bool roof_report_is_fastest(const struct roof_model_prediction *model);
 /** Says the same about any work on a device, with the published bandwidth and peak of fp16. */
 void roof_report_device_basis(struct roof_text *out, const struct roof_used *used,
                               const struct roof_hardware *product);

@@ -22,6 +22,7 @@ struct figure {
 static const struct figure of_operators[] = {{"lower bound", "time_us"},
                                              {"expected", "expected_time_us"},
                                              {"  kernels", "expected_basis"},
+                                             {"  measured on", "expected_device"},
                                              {"limited by", "bottleneck"},
                                              {"  expected", "expected_bottleneck"},
                                              {"memory time", "memory_time_us"},
@@ -50,6 +51,7 @@ static const struct figure of_models[] = {{"time to first token", "ttft_ms"},
                                           {"  states in it", "state_bytes"},
                                           {"activations", "activation_memory_bytes"},
                                           {"memory capacity", "memory_capacity_bytes"},
+                                          {"  kept free", "memory_reserve_bytes"},
                                           {"fits", "fits"}};
 #define LABEL_WIDTH 21
 
@@ -62,6 +64,12 @@ struct sides {
     char cell[ROWS_MAX][ROOF_SIDES_MAX][ROOF_QUANTITY_SIZE]; /* "": unknown */
     const char *id[ROOF_SIDES_MAX];
 };
+
+static bool is_converted(enum roof_precision weights)
+{
+    return weights != ROOF_PRECISION_AUTO &&
+           (roof_precision_gguf(weights) || roof_precision_weight_only(weights));
+}
 
 static bool is_time(const struct roof_field *field)
 {
@@ -101,6 +109,23 @@ static enum roof_unit unit_of(const struct roof_side *sides, size_t count)
     return long_time ? ROOF_UNIT_MILLISECONDS : ROOF_UNIT_MICROSECONDS;
 }
 
+/* Tells whether a side has weights that no device multiplies as they are: kernels convert them. */
+static bool converts(const struct roof_side *side)
+{
+    const struct roof_model_prediction *const r = side->of_model;
+    if (r == NULL) {
+        return is_converted(side->prediction->workload.formats.weights);
+    }
+    bool any = is_converted(r->scenario.common.formats.weights);
+    for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
+        any = any || is_converted(r->scenario.weight[w]);
+    }
+    for (size_t i = 0; i < r->count; i++) {
+        any = any || is_converted(r->node[i].prediction.workload.formats.weights);
+    }
+    return any;
+}
+
 /* Fills in the cells of one device. */
 static void fill(struct sides *s, size_t device, const struct roof_side *side, enum roof_unit times)
 {
@@ -122,6 +147,9 @@ static void fill(struct sides *s, size_t device, const struct roof_side *side, e
         s->label[i] = figures[i].label;
         if (field != NULL) {
             show(s->cell[i][device], field, &values[field - fields.field], times);
+        }
+        if (strcmp(figures[i].key, "native") == 0 && converts(side)) {
+            snprintf(s->cell[i][device], ROOF_QUANTITY_SIZE, "no, converted");
         }
     }
 }
@@ -217,6 +245,45 @@ static void put_unexpected(struct roof_text *out, const struct roof_side *side)
     roof_text_put(out, "\n");
 }
 
+/* Says what would make room on a device that the model does not fit. */
+static void put_no_room(struct roof_text *out, const struct roof_side *side)
+{
+    if (side->of_model->fits != ROOF_FIT_NO) {
+        return;
+    }
+    roof_text_put(out, "\n");
+    const size_t line = out->length;
+    roof_text_printf(out, "Note: on %s ", side->prediction->hardware->id);
+    if (side->limits->max_batch > 0) {
+        roof_text_printf(out, "batches up to %.0f fit", side->limits->max_batch);
+    } else {
+        roof_text_put(out, "no batch fits");
+    }
+    roof_model_report_levers(out, side->of_model, side->limits);
+    roof_text_put(out, ".\n");
+    roof_text_fold(out, line, 4);
+}
+
+/* Writes the notes on the estimates of all models: whose kernels they assume. */
+static void put_estimates(struct roof_text *out, const struct roof_side *sides, size_t count)
+{
+    bool near = false;
+    bool fastest = false;
+    for (size_t i = 0; i < count; i++) {
+        near = near || sides[i].of_model->expected_near > 0;
+        fastest = fastest || roof_report_is_fastest(sides[i].of_model);
+    }
+    roof_text_put(out, near || fastest ? "\n" : "");
+    if (near) {
+        roof_text_put(out, "From other devices: share of the expected time that other devices, "
+                           "libraries or formats give.\n");
+    }
+    if (fastest) {
+        roof_text_put(out, "The expected time has the fastest kernels of all engines; --stack "
+                           "NAME has those of one.\n");
+    }
+}
+
 void roof_report_sides(struct roof_text *out, const struct roof_side *sides, size_t count)
 {
     struct sides s = {.count = count};
@@ -250,9 +317,16 @@ void roof_report_sides(struct roof_text *out, const struct roof_side *sides, siz
         roof_model_report_unquantized(model->model, &model->scenario.common.formats)) {
         roof_model_report_note_unquantized(out, model->model);
     }
+    if (model != NULL) {
+        put_estimates(out, sides, count);
+    }
     for (size_t i = 0; i < count; i++) {
         put_unexpected(out, &sides[i]);
         if (model != NULL) {
+            put_no_room(out, &sides[i]);
+            if (sides[i].of_model->fallbacks != 0) {
+                roof_model_report_fallback(out, sides[i].of_model);
+            }
             roof_report_model_basis(out, sides[i].of_model, sides[i].product);
         } else {
             roof_report_basis(out, sides[i].prediction, sides[i].product);

@@ -302,7 +302,7 @@ static void put_row(struct roof_text *out, const struct roof_speedup_row *row,
         roof_text_put(out, roof_bottleneck_name(from));
     }
     if (from != to && look->narrow) {
-        roof_text_printf(out, "now %s", roof_bottleneck_name(to));
+        roof_text_printf(out, "-> %s", roof_bottleneck_name(to));
     } else if (from != to) {
         roof_text_printf(out, " -> %s", roof_bottleneck_name(to));
     }

@@ -123,8 +123,11 @@ static void put_memory(struct roof_text *out, const struct roof_model_prediction
     }
     roof_text_put(out, r->fits == ROOF_FIT_YES ? "; this **fits** into "
                                                : "; this **does not fit** into ");
+    roof_markdown_put_quantity(out, r->memory_capacity_bytes - r->memory_reserve_bytes,
+                               ROOF_UNIT_CAPACITY);
+    roof_text_put(out, " of ");
     roof_markdown_put_quantity(out, r->memory_capacity_bytes, ROOF_UNIT_CAPACITY);
-    roof_text_put(out, ", of which ");
+    roof_text_put(out, ", as ");
     roof_markdown_put_quantity(out, r->scenario.reserve, ROOF_UNIT_FRACTION);
     roof_text_put(out, " is kept free.\n");
 }

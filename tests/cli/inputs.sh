@@ -86,8 +86,8 @@ odd_files() {
     each "$read_records" folder.json 4 'not a regular file'
     each "$read_checks" folder.json 4 'Is a directory'
     each "$read_documents" fifo.json 4 'not a regular file'
-    each "$read_documents" empty.json 3 'empty.json:1:1: expected a value'
-    each "$read_checks" empty.json 3 'empty.json:1:1: expected a value'
+    each "$read_documents" empty.json 3 'empty.json:1:1: expected a JSON value'
+    each "$read_checks" empty.json 3 'empty.json:1:1: expected a JSON value'
     each "$read_records" empty.json 3 'empty.json:*[0-9]*: '
     for device in /dev/zero /dev/full; do
         if [ -c $device ]; then

@@ -436,7 +436,7 @@ static void test_wrong_files(void **state)
         const char *text;
         const char *message;
     } cases[] = {
-        {"", "expected a value"},
+        {"", "expected a JSON value"},
         {"[]", "a check file must be an object: {\"checks\": [...]}"},
         {"{\"checks\": []}", "checks must be an array"},
         {"{\"schema\": \"roofline/check/2\", \"checks\": []}", "schema must be"},

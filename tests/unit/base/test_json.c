@@ -911,7 +911,7 @@ static void test_members(void **unused)
     check_members("", "7:1 expected an object");
     check_members("{\"a\":1} 2", "7:9 unexpected text after the value");
     check_members("{\"a\":01}", "7:6 a number may not begin with 0");
-    check_members("{\"a\":}", "7:6 expected a value");
+    check_members("{\"a\":}", "7:6 expected a JSON value");
     check_members("{\"a\"", "7:5 expected ':' after the key");
     check_members("{\"a\":1,}", "7:8 expected a key in double quotes");
 }

@@ -152,7 +152,7 @@ static void test_llama(void **state)
                         "0.3398 TFLOPS");
     /* 16-bit weights are as many bytes as 114516 tokens of 128 KiB, more than the model takes. */
     assert_null(strstr(text, "weights from context"));
-    assert_non_null(strstr(text, "this **fits** into 80 GiB, of which 10% is kept free"));
+    assert_non_null(strstr(text, "this **fits** into 72 GiB of 80 GiB, as 10% is kept free"));
     assert_null(strstr(text, "unknown"));
     free(text);
     roof_model_free(m);
