@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The time that serving engines take on the host. */
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -259,11 +260,21 @@ static enum roof_status take_engines(struct roof_scenario *out, const struct roo
     return set_times(out, engines, question, said, error);
 }
 
-/* Reads the times of a host, which all stacks then have. */
-static enum roof_status read_times(struct roof_scenario *scenario, const char *said,
+/* Tells whether a question is about no engine, but about the fastest kernels of all. */
+static bool asks_for_best(const struct roof_question *question)
+{
+    const char *const stack = question->value[ROOF_INPUT_STACK];
+    return question->value[ROOF_INPUT_ENGINE] == NULL &&
+           (stack == NULL || strcasecmp(stack, roof_stack_name(ROOF_STACK_BEST)) == 0);
+}
+
+/* Reads the times of a host, which all stacks then have. The fastest kernels start as early as they
+ * do without such times, unless there is one for that. */
+static enum roof_status read_times(struct roof_scenario *scenario, const struct roof_loans *loans,
+                                   const struct roof_question *question, const char *said,
                                    struct roof_error *error)
 {
-    struct roof_host_time time = {.step_s = 0};
+    struct roof_host_time time = {.overlap_s = ROOF_UNKNOWN};
     if (strchr(said, '=') != NULL) {
         TRY(read_list(&time, said, error));
         TRY(check_front(&time, error));
@@ -275,10 +286,12 @@ static enum roof_status read_times(struct roof_scenario *scenario, const char *s
                                   "step=1ms,request=26ms, not '%s'",
             said);
     }
+    const bool early = isnan(time.overlap_s) && asks_for_best(question);
+    time.overlap_s = isnan(time.overlap_s) ? 0 : time.overlap_s;
     for (int stack = 0; stack < ROOF_STACK_COUNT; stack++) {
         scenario->host_time[stack] = time;
     }
-    return ROOF_OK;
+    return early ? set_overlaps(scenario, loans, error) : ROOF_OK;
 }
 
 enum roof_status roof_read_host_time(struct roof_scenario *scenario, const struct roof_loans *loans,
@@ -291,7 +304,8 @@ enum roof_status roof_read_host_time(struct roof_scenario *scenario, const struc
     struct said said = {.version = NULL};
     scenario->host_time_said = text;
     if (text != NULL && !names_engine(&said, text)) {
-        return strcmp(text, "none") == 0 ? ROOF_OK : read_times(scenario, text, error);
+        return strcmp(text, "none") == 0 ? ROOF_OK
+                                         : read_times(scenario, loans, question, text, error);
     }
     if (text != NULL && !engines) {
         return roof_error_set(error, ROOF_USAGE,

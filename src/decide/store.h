@@ -70,8 +70,8 @@ enum roof_status roof_loan_name(const char **name, struct roof_loans *loans,
 enum roof_status roof_loan_engines(const struct roof_engines **out, const struct roof_loans *loans,
                                    struct roof_error *error);
 
-/* Copies the times by which engines start kernels early (roof_engines_overlaps), which a store reads
- * once and keeps. */
+/* Copies the times by which engines start kernels early (roof_engines_overlaps), which a store
+ * reads once and keeps. */
 enum roof_status roof_loan_overlaps(double out_s[ROOF_STACK_COUNT], const struct roof_loans *loans,
                                     struct roof_error *error);
 

@@ -605,7 +605,9 @@ static void text_served(struct roof_text *out, const struct roof_reported_fit *f
     }
     text_same(out, &same);
     if (fit->host_s > 0 && fit->one_engine) {
+        const bool late = f->host_time != NULL && strcmp(f->host_time, "none") == 0;
         roof_text_put(out, " --host-time ");
+        roof_text_put(out, late && fit->stack == ROOF_STACK_BEST ? "overlap=0us," : "");
         roof_host_time_put(out, &fit->engine);
     } else if (fit->host_s > 0) {
         roof_text_printf(out, ", and %s more for step= of each --host-time",
@@ -681,9 +683,9 @@ static void text_fit(struct roof_text *out, const struct roof_reported_fit *f)
     if (fit->host_s > 0) {
         roof_text_printf(out, " + %s for each pass", host);
     }
-    roof_text_put(out, fit->hosted
-                           ? "\nhost time: that of the engine, which the expected time includes\n"
-                           : "\n");
+    roof_text_put(out, fit->hosted ? "\nhost time: that of the engine, less the early starts of "
+                                     "kernels; part of the expected time\n"
+                                   : "\n");
     const size_t from = out->length;
     roof_text_printf(out, "With these options the mean error of the %zu values used", fit->rows);
     text_values(out, fit);

@@ -224,25 +224,24 @@ static void test_formats(void **state)
         unsigned written;
         unsigned named; /* by roof_answer_format_find; some workloads write fewer */
         const char *file;
-    } rows[] = {{"predict operator=gemv n=10 k=10", TABLE | FORMAT(HTML), TABLE | FORMAT(HTML), ""},
-                {"predict model=gpt-2", TABLE | FORMAT(HTML), TABLE | FORMAT(HTML), ""},
-                {"predict from=", TABLE, TABLE | FORMAT(HTML), MEASURED},
-                {"sweep operator=gemv n=10,20 k=10", TABLE | FORMAT(HTML), CURVES, ""},
-                {"sweep model=gpt-2 batch=1,2", TABLE | FORMAT(HTML) | FORMAT(GNUPLOT), CURVES, ""},
-                {"recommend operator=gemv n=10 k=10", TABLE | FORMAT(HTML), CURVES, ""},
-                {"recommend model=gpt-2 devices=1 batch=1", TABLE | FORMAT(HTML) | FORMAT(GNUPLOT),
-                 CURVES, ""},
-                {"list list=engines", TABLE, TABLE, ""},
-                {"compare file=", FORMAT(TEXT) | FORMAT(JSON) | FORMAT(NDJSON) | FORMAT(CSV),
-                 TABLE & ~FORMAT(MARKDOWN), MEASURED},
-                {"compare summary= file=", FORMAT(TEXT) | FORMAT(JSON), TABLE & ~FORMAT(MARKDOWN),
-                 MEASURED},
-                {"plot", FORMAT(TEXT) | FORMAT(JSON) | FORMAT(HTML) | FORMAT(GNUPLOT),
-                 FORMAT(TEXT) | FORMAT(JSON) | FORMAT(HTML) | FORMAT(GNUPLOT) | FORMAT(SVG) |
-                     FORMAT(PNG) | FORMAT(PDF),
-                 ""},
-                {"check file=", FORMAT(TEXT) | FORMAT(JSON) | FORMAT(TAP) | FORMAT(JUNIT),
-                 FORMAT(TEXT) | FORMAT(JSON) | FORMAT(TAP) | FORMAT(JUNIT), CHECKS("200")}};
+    } rows[] = {
+        {"predict operator=gemv n=10 k=10", TABLE | FORMAT(HTML), TABLE | FORMAT(HTML), ""},
+        {"predict model=gpt-2", TABLE | FORMAT(HTML), TABLE | FORMAT(HTML), ""},
+        {"predict from=", TABLE, TABLE | FORMAT(HTML), MEASURED},
+        {"sweep operator=gemv n=10,20 k=10", TABLE | FORMAT(HTML), CURVES, ""},
+        {"sweep model=gpt-2 batch=1,2", TABLE | FORMAT(HTML) | FORMAT(GNUPLOT), CURVES, ""},
+        {"recommend operator=gemv n=10 k=10", TABLE | FORMAT(HTML), CURVES, ""},
+        {"recommend model=gpt-2 devices=1 batch=1", TABLE | FORMAT(HTML) | FORMAT(GNUPLOT), CURVES,
+         ""},
+        {"list list=engines", TABLE, TABLE, ""},
+        {"compare file=", TABLE, TABLE, MEASURED},
+        {"compare summary= file=", FORMAT(TEXT) | FORMAT(JSON) | FORMAT(MARKDOWN), TABLE, MEASURED},
+        {"plot", FORMAT(TEXT) | FORMAT(JSON) | FORMAT(HTML) | FORMAT(GNUPLOT),
+         FORMAT(TEXT) | FORMAT(JSON) | FORMAT(HTML) | FORMAT(GNUPLOT) | FORMAT(SVG) | FORMAT(PNG) |
+             FORMAT(PDF),
+         ""},
+        {"check file=", FORMAT(TEXT) | FORMAT(JSON) | FORMAT(TAP) | FORMAT(JUNIT),
+         FORMAT(TEXT) | FORMAT(JSON) | FORMAT(TAP) | FORMAT(JUNIT), CHECKS("200")}};
     static const char *const names[] = {"text", "json", "ndjson", "csv",     "md",  "html",
                                         "svg",  "png",  "pdf",    "gnuplot", "tap", "junit"};
     static const enum roof_answer_format formats[] = {

@@ -738,19 +738,30 @@ static double ranked(const struct roof_plan *p, const struct roof_plan_problem *
     return published ? plain * (plain < 0 ? 1.05 : 1 / 1.05) : plain;
 }
 
-/* The first of two plans that are worth the same loses less accuracy, or serves a user faster, or
- * comes first in the search. */
-static void assert_tie(const struct grid *g, const struct roof_plan *a, const struct roof_plan *b)
+/* The bits of weights, activations and cache, as one number whose order is theirs. */
+static double bits_of(const struct roof_plan *p, const struct roof_plan_problem *q)
 {
-    if (a->loss == b->loss && a->tokens_per_s_per_user == b->tokens_per_s_per_user) {
+    const struct roof_serving *const s = &q->engines->serving[p->serving];
+    return 1e6 * roof_precision_bits(s->weights) + 1e3 * roof_precision_bits(s->activations) +
+           roof_precision_bits(s->kv);
+}
+
+/* The first of two plans that are worth the same loses less accuracy, or has more bits, or serves a
+ * user faster, or comes first in the search. */
+static void assert_tie(const struct grid *g, const struct roof_plan_problem *q,
+                       const struct roof_plan *a, const struct roof_plan *b)
+{
+    const double finer = bits_of(a, q) - bits_of(b, q);
+    const double faster = a->tokens_per_s_per_user - b->tokens_per_s_per_user;
+    if (a->loss == b->loss && finer == 0 && faster == 0) {
         assert_true(place_of(a, g->plan, g->count) < place_of(b, g->plan, g->count));
     } else {
         assert_true(a->loss < b->loss ||
-                    (a->loss == b->loss && a->tokens_per_s_per_user > b->tokens_per_s_per_user));
+                    (a->loss == b->loss && (finer > 0 || (finer == 0 && faster > 0))));
     }
 }
 
-/* By the basis, then by the objective, then by accuracy loss, then as searched. */
+/* By the basis, then by the objective, then by accuracy loss and bits, then as searched. */
 static void check_ranks(const struct roof_plans *plans, const struct roof_plan_problem *q,
                         const struct grid *g)
 {
@@ -766,7 +777,7 @@ static void check_ranks(const struct roof_plans *plans, const struct roof_plan_p
         assert_true(x <= y || x <= y + fabs(y) * 1e-14); /* times or over 1.05 rounds */
         if (x == y && !isinf(x)) {
             assert_true(a->loss <= b->loss);
-            assert_tie(g, a, b);
+            assert_tie(g, q, a, b);
         }
     }
 }
