@@ -1141,7 +1141,7 @@ static void test_unknown_last(void **state)
             assert_true(last == 0 || unknown);
             if (last > 0) {
                 assert_true(before->loss <= p->loss);
-                assert_tie(g, before, p);
+                assert_tie(g, &q, before, p);
             }
             last += unknown;
             count += unknown;
