@@ -77,6 +77,10 @@ enum roof_status roof_ask_plans(struct roof_text *out, struct roof_asking *a,
 void roof_asking_command(struct roof_text *out, const char *command,
                          const struct roof_question *question);
 
+/* Writes the command that finds the greatest rate within the limits of a question to `simulate`, or
+ * within an example of a limit if it has none. */
+void roof_asking_greatest(struct roof_text *out, bool *limited, const struct roof_asking *a);
+
 /* True for an input that the question gives. */
 bool roof_asking_has(const struct roof_asking *a, size_t input);
 /* Reads the form of the answer to a question. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Writes the command line of a question. */
 #include "ask/asking.h"
+#include "base/base.h"
 #include "base/shell.h"
 
 static void put_word(struct roof_text *out, const char *word)
@@ -35,4 +36,20 @@ void roof_asking_command(struct roof_text *out, const char *command,
             put_option(out, i, values->value[k]);
         }
     }
+}
+
+void roof_asking_greatest(struct roof_text *out, bool *limited, const struct roof_asking *a)
+{
+    static const size_t limits[] = {ROOF_INPUT_MAX_TTFT, ROOF_INPUT_MAX_TPOT, ROOF_INPUT_MAX_E2E};
+    struct roof_question greatest;
+    *limited = false;
+    roof_question_borrow(&greatest, a->question);
+    for (size_t i = 0; i < COUNT(limits); i++) {
+        *limited = *limited || roof_asking_has(a, limits[i]);
+    }
+    greatest.value[ROOF_INPUT_RATE] = "max";
+    if (!*limited) {
+        greatest.value[ROOF_INPUT_MAX_TTFT] = "p99:1s";
+    }
+    roof_asking_command(out, "simulate", &greatest);
 }

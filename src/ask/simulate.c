@@ -201,28 +201,6 @@ static enum roof_status run(struct roof_simulation *result, struct simulate_inpu
     return ROOF_OK;
 }
 
-/* Writes the command that finds the greatest rate within the limits of the question, or within an
- * example of a limit if it has none. */
-static enum roof_status put_greatest_command(struct simulate_input *in, const struct roof_asking *a,
-                                             struct roof_error *error)
-{
-    static const size_t limits[] = {ROOF_INPUT_MAX_TTFT, ROOF_INPUT_MAX_TPOT, ROOF_INPUT_MAX_E2E};
-    struct roof_question greatest;
-    bool limited = false;
-    roof_question_borrow(&greatest, a->question);
-    for (size_t i = 0; i < COUNT(limits); i++) {
-        limited = limited || roof_asking_has(a, limits[i]);
-    }
-    greatest.value[ROOF_INPUT_RATE] = "max";
-    if (!limited) {
-        greatest.value[ROOF_INPUT_MAX_TTFT] = "p99:1s";
-    }
-    roof_asking_command(&in->greatest, "simulate", &greatest);
-    in->row.greatest = in->greatest.data;
-    in->row.greatest_limited = limited;
-    return in->greatest.failed ? roof_no_memory(error) : ROOF_OK;
-}
-
 static enum roof_status simulate(struct roof_text *text, struct simulate_input *in,
                                  struct roof_deployments *deployments, struct roof_asking *a,
                                  struct roof_error *error)
@@ -264,7 +242,9 @@ static enum roof_status simulate(struct roof_text *text, struct simulate_input *
         in->row.enough_seqs = roof_deployment_enough(deployment, in->row.concurrency);
     }
     if (result->saturated && !in->capacity && !in->fits) {
-        TRY(put_greatest_command(in, a, error));
+        roof_asking_greatest(&in->greatest, &in->row.greatest_limited, a);
+        in->row.greatest = in->greatest.data;
+        TRY(in->greatest.failed ? roof_no_memory(error) : ROOF_OK);
     }
     TRY(write_result(text, &table, in, a, error));
     return roof_asking_write(a, text, error);

@@ -181,6 +181,7 @@ static enum roof_status find_parts(struct roof_scale_row *row, struct roof_model
     TRY(predict(&longer_s, row->model, &s, room, error));
     s = row->model->scenario;
     memset(s.host_time, 0, sizeof s.host_time);
+    memset(s.early_s, 0, sizeof s.early_s);
     TRY(predict(&kernels_s, row->model, &s, room, error));
     row->passes = longer_s - row->expected_s;
     row->host_s = row->expected_s - kernels_s;

@@ -225,6 +225,7 @@ static enum roof_status set_times(struct roof_scenario *out, const struct roof_e
         const struct roof_engine_host *const host = roof_engine_host(e, said->version);
         if (host != NULL && e->stack != ROOF_STACK_BEST) {
             out->host_time[e->stack] = host->time;
+            out->early_s[e->stack] = host->time.overlap_s;
         }
     }
     for (int stack = 0; stack < ROOF_STACK_COUNT && said->list != NULL; stack++) {
@@ -239,18 +240,6 @@ static enum roof_status set_times(struct roof_scenario *out, const struct roof_e
     return ROOF_OK;
 }
 
-/* Gives each stack the overlap of its engine, which the fastest kernels also have. */
-static enum roof_status set_overlaps(struct roof_scenario *out, const struct roof_loans *loans,
-                                     struct roof_error *error)
-{
-    double overlap_s[ROOF_STACK_COUNT];
-    TRY(roof_loan_overlaps(overlap_s, loans, error));
-    for (int stack = 0; stack < ROOF_STACK_COUNT; stack++) {
-        out->host_time[stack].overlap_s = overlap_s[stack];
-    }
-    return ROOF_OK;
-}
-
 static enum roof_status take_engines(struct roof_scenario *out, const struct roof_loans *loans,
                                      const struct roof_question *question, const struct said *said,
                                      struct roof_error *error)
@@ -260,18 +249,9 @@ static enum roof_status take_engines(struct roof_scenario *out, const struct roo
     return set_times(out, engines, question, said, error);
 }
 
-/* Tells whether a question is about no engine, but about the fastest kernels of all. */
-static bool asks_for_best(const struct roof_question *question)
-{
-    const char *const stack = question->value[ROOF_INPUT_STACK];
-    return question->value[ROOF_INPUT_ENGINE] == NULL &&
-           (stack == NULL || strcasecmp(stack, roof_stack_name(ROOF_STACK_BEST)) == 0);
-}
-
-/* Reads the times of a host, which all stacks then have. The fastest kernels start as early as they
- * do without such times, unless there is one for that. */
-static enum roof_status read_times(struct roof_scenario *scenario, const struct roof_loans *loans,
-                                   const struct roof_question *question, const char *said,
+/* Reads the times of a host, which all stacks then have. The fastest stack has no other overlap
+ * beside one that they name. */
+static enum roof_status read_times(struct roof_scenario *scenario, const char *said,
                                    struct roof_error *error)
 {
     struct roof_host_time time = {.overlap_s = ROOF_UNKNOWN};
@@ -286,12 +266,15 @@ static enum roof_status read_times(struct roof_scenario *scenario, const struct 
                                   "step=1ms,request=26ms, not '%s'",
             said);
     }
-    const bool early = isnan(time.overlap_s) && asks_for_best(question);
-    time.overlap_s = isnan(time.overlap_s) ? 0 : time.overlap_s;
+    if (isnan(time.overlap_s)) {
+        time.overlap_s = 0;
+    } else {
+        memset(scenario->early_s, 0, sizeof scenario->early_s);
+    }
     for (int stack = 0; stack < ROOF_STACK_COUNT; stack++) {
         scenario->host_time[stack] = time;
     }
-    return early ? set_overlaps(scenario, loans, error) : ROOF_OK;
+    return ROOF_OK;
 }
 
 enum roof_status roof_read_host_time(struct roof_scenario *scenario, const struct roof_loans *loans,
@@ -303,14 +286,16 @@ enum roof_status roof_read_host_time(struct roof_scenario *scenario, const struc
                          roof_asked(question, ROOF_INPUT_ENGINE);
     struct said said = {.version = NULL};
     scenario->host_time_said = text;
+    if (text != NULL && strcmp(text, "none") == 0) {
+        return ROOF_OK;
+    }
+    TRY(roof_loan_overlaps(scenario->early_s, loans, error));
     if (text != NULL && !names_engine(&said, text)) {
-        return strcmp(text, "none") == 0 ? ROOF_OK
-                                         : read_times(scenario, loans, question, text, error);
+        return read_times(scenario, text, error);
     }
     if (text != NULL && !engines) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("host_time") " engine needs " ROOF_KEY("stack"));
     }
-    TRY(set_overlaps(scenario, loans, error));
     return engines ? take_engines(scenario, loans, question, &said, error) : ROOF_OK;
 }

@@ -155,6 +155,9 @@ struct roof_scenario {
                             whose kernels weights in GGUF formats have; BEST: none was */
     /** The engine of each stack adds these to expected times. */
     struct roof_host_time host_time[ROOF_STACK_COUNT];
+    /** By how much the kernels of a stack begin before the last one ends, where the fastest stack
+     * has them. */
+    double early_s[ROOF_STACK_COUNT];
     const char *formats_said;   /**< the one name that a question has for the formats, which must
                                      outlive this; or NULL */
     const char *host_time_said; /**< as a question gives it, which must outlive this; or NULL */

@@ -249,7 +249,7 @@ static struct early find_early(const struct roof_scenario *s, const struct roof_
         best = best || from->stacks->stack[n] == ROOF_STACK_BEST;
     }
     for (int i = ROOF_STACK_BEST + 1; i < ROOF_STACK_COUNT; i++) {
-        early.overlap_s[i] = s->host_time[i].overlap_s;
+        early.overlap_s[i] = s->early_s[i];
         if (best && early.overlap_s[i] > 0 && roof_overlaps_kernels(from->hardware)) {
             early.stacks.stack[early.stacks.count++] = (enum roof_stack)i;
         }

@@ -405,6 +405,7 @@ static struct roof_scenario without_drafts(const struct roof_scenario *s)
     d.launches = 0; /* each of its kernels has a wait of its own */
     d.serial_s = 0;
     memset(d.host_time, 0, sizeof d.host_time);
+    memset(d.early_s, 0, sizeof d.early_s);
     return d;
 }
 

@@ -42,7 +42,7 @@ static void test_sequences(void **state)
     bool sequences = false;
     for (size_t i = 0; i < count; i++) {
         assert_true(raise[i].factor > 1.1);
-        /* What needs no more devices comes first. */
+        /* Changes that need no more devices come first. */
         assert_true(
             i == 0 || raise[i - 1].devices < raise[i].devices ||
             (raise[i - 1].devices == raise[i].devices && raise[i - 1].factor >= raise[i].factor));
