@@ -85,7 +85,10 @@ static enum roof_status check_output(const struct model_input *in, struct model_
         return roof_error_set(
             error, ROOF_USAGE,
             ROOF_KEY("why") " of a model shows the operators of one phase: give " ROOF_KEY(
-                "phase") " decode or prefill");
+                "phase") " decode or prefill in place of " ROOF_KEY("prompt") " and " ROOF_KEY("gen"
+                                                                                               "era"
+                                                                                               "t"
+                                                                                               "e"));
     }
     if (in->why && !in->form.report) {
         return roof_error_set(error, ROOF_USAGE,
@@ -95,7 +98,10 @@ static enum roof_status check_output(const struct model_input *in, struct model_
         return roof_error_set(
             error, ROOF_USAGE,
             ROOF_KEY("blocks") " shows the operators of one phase: give " ROOF_KEY(
-                "phase") " decode or prefill");
+                "phase") " decode or prefill in place of " ROOF_KEY("prompt") " and " ROOF_KEY("gen"
+                                                                                               "era"
+                                                                                               "t"
+                                                                                               "e"));
     }
     if (in->blocks && !in->form.document) {
         return roof_error_set(error, ROOF_USAGE,

@@ -484,12 +484,19 @@ static void put_misaligned(struct roof_text *out, const struct sweep_input *in)
 static void put_meaning(struct roof_text *out, const struct roof_table *table)
 {
     bool expected = false;
+    bool bound = false;
     for (size_t i = 0; i < table->columns.count; i++) {
-        expected = expected || strncmp(table->columns.field[i].key, "expected_", 9) == 0;
+        const struct roof_field *const field = &table->columns.field[i];
+        const bool one = strncmp(field->key, "expected_", 9) == 0;
+        const bool measure = field->unit == ROOF_UNIT_MILLISECONDS ||
+                             field->unit == ROOF_UNIT_MICROSECONDS ||
+                             strstr(field->key, "_per_s") != NULL;
+        expected = expected || (one && measure);
+        bound = bound || (!one && measure);
     }
-    roof_text_put(out, expected ? "\nColumns with exp in their names are estimates; the other "
-                                  "times and rates are bounds.\n"
-                                : "");
+    roof_text_put(out, expected && bound ? "\nColumns with exp in their names are estimates; the "
+                                           "other times and rates are bounds.\n"
+                                         : "");
 }
 
 /* Ends the table. Rows before a failure are kept, and thus written whole. */

@@ -11,7 +11,7 @@
 static int place_of(const char *operand, char **argv)
 {
     int i = 0;
-    while (argv[i] != operand) {
+    while (argv[i] != NULL && argv[i] != operand) {
         i++;
     }
     return i;

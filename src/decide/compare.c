@@ -291,8 +291,8 @@ static enum roof_status check_header(struct run *r, struct roof_error *error)
                ? ROOF_OK
                : roof_error_at(
                      error, ROOF_INVALID, records->name, records->line, 0,
-                     "the file has no column operator or model, which names what was measured; "
-                     "name one model for all rows with: roofline compare FILE MODEL");
+                     "the file has no column operator or model, which names what was measured: "
+                     "add one, or name one model for all rows with: roofline compare FILE MODEL");
 }
 
 /* Finds a column that forms groups, by its name. */

@@ -384,7 +384,11 @@ static void put_plan(const struct emitter *e, const struct roof_plans *plans)
     char tpot[ROOF_QUANTITY_SIZE];
     char rate[ROOF_QUANTITY_SIZE];
     roof_emit_name(e->remark, e->plain->id, ROOF_EMIT_COMMENT);
-    roof_text_printf(e->remark, " with %s, rank %zu of %zu: ", e->engine->name, rank, plans->count);
+    roof_text_printf(e->remark, " with %s", e->engine->name);
+    if (plans->count > 1) {
+        roof_text_printf(e->remark, ", rank %zu of %zu", rank, plans->count);
+    }
+    roof_text_put(e->remark, ": ");
     put_described(e, p);
     const char *const called = e->problem->engines->serving[p->serving].id;
     if (strcmp(called, e->format->id) != 0) {

@@ -540,7 +540,7 @@ static enum roof_status read_engine(struct owned *o, const char *path, struct ro
 static enum roof_status read_overlap(double out_s[ROOF_STACK_COUNT], const struct roof_json *json,
                                      struct roof_error *error)
 {
-    struct roof_engine engine;
+    struct roof_engine engine = {.stack = ROOF_STACK_BEST};
     const struct reader r = {.engine = &engine, .json = json, .error = error};
     const roof_json_value *const hosts = roof_json_get(roof_json_root(json), "host");
     TRY(read_stack(&r));

@@ -188,6 +188,14 @@ static enum roof_status read_list(struct roof_host_time *out, const char *text,
     return roof_list_pairs(text, ROOF_KEY("host_time"), names, TIMES, take_time, times, error);
 }
 
+/* If a list names an overlap, the fastest stack has no early starts of its own. */
+static void forget_early(struct roof_scenario *scenario, const struct roof_host_time *named)
+{
+    if (!isnan(named->overlap_s)) {
+        memset(scenario->early_s, 0, sizeof scenario->early_s);
+    }
+}
+
 /* The words of a question about engines. */
 struct said {
     char text[VERSION_SIZE];
@@ -228,6 +236,9 @@ static enum roof_status set_times(struct roof_scenario *out, const struct roof_e
             out->early_s[e->stack] = host->time.overlap_s;
         }
     }
+    struct roof_host_time listed = {.overlap_s = ROOF_UNKNOWN};
+    TRY(said->list == NULL ? ROOF_OK : read_list(&listed, said->list, error));
+    forget_early(out, &listed);
     for (int stack = 0; stack < ROOF_STACK_COUNT && said->list != NULL; stack++) {
         TRY(read_list(&out->host_time[stack], said->list, error));
     }
@@ -249,8 +260,7 @@ static enum roof_status take_engines(struct roof_scenario *out, const struct roo
     return set_times(out, engines, question, said, error);
 }
 
-/* Reads the times of a host, which all stacks then have. The fastest stack has no other overlap
- * beside one that they name. */
+/* Reads the times of a host, which all stacks then have. */
 static enum roof_status read_times(struct roof_scenario *scenario, const char *said,
                                    struct roof_error *error)
 {
@@ -266,11 +276,8 @@ static enum roof_status read_times(struct roof_scenario *scenario, const char *s
                                   "step=1ms,request=26ms, not '%s'",
             said);
     }
-    if (isnan(time.overlap_s)) {
-        time.overlap_s = 0;
-    } else {
-        memset(scenario->early_s, 0, sizeof scenario->early_s);
-    }
+    forget_early(scenario, &time);
+    time.overlap_s = isnan(time.overlap_s) ? 0 : time.overlap_s;
     for (int stack = 0; stack < ROOF_STACK_COUNT; stack++) {
         scenario->host_time[stack] = time;
     }

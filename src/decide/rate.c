@@ -33,7 +33,7 @@ static const int64_t chunks[] = {2048, 512};
 
 /* --- the best candidates ------------------------------------------------------------------- */
 
-/* Tells whether two plans need the same, so that their margins decide. */
+/* Tells whether two plans need the same, so that something else decides. */
 static bool needs_equal(const struct roof_rate_plan *a, const struct roof_rate_plan *b,
                         const struct roof_plan_problem *problem)
 {
@@ -42,23 +42,38 @@ static bool needs_equal(const struct roof_rate_plan *a, const struct roof_rate_p
     return a->plan.basis == b->plan.basis && (x == y || (isnan(x) && isnan(y)));
 }
 
-/* Compares two plans; `finer` tells whether among equals the one that loses less accuracy is
- * better. One that may miss a limit with other requests is not, even then. */
-static bool is_better(const struct roof_rate_plan *a, const struct roof_rate_plan *b, bool finer,
-                      const struct roof_plan_problem *problem)
+bool roof_rate_is_unsure(const struct roof_rate_plan *way,
+                         const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
 {
-    const double x = roof_rate_score(&a->plan, problem, (double)a->plan.devices);
-    const double y = roof_rate_score(&b->plan, problem, (double)b->plan.devices);
+    bool unsure = roof_rate_falls_short(way) || way->rate > way->max_rate_low;
+    for (int i = 0; i < ROOF_LATENCY_COUNT && isnan(way->max_rate_low); i++) {
+        unsure = unsure || roof_latency_is_unsure(&way->at.latency[i], &limit[i]);
+    }
+    return unsure;
+}
+
+/* Compares two plans. Over time, only need and margins count. */
+bool roof_rate_is_better(const struct roof_rate_plan *a, const struct roof_rate_plan *b,
+                         const struct roof_rate_problem *problem)
+{
+    const struct roof_plan_problem *const plans = &problem->answer->problem;
+    const struct roof_latency_limit *const limit = problem->load->limit;
+    const double x = roof_rate_score(&a->plan, plans, (double)a->plan.devices);
+    const double y = roof_rate_score(&b->plan, plans, (double)b->plan.devices);
+    const bool timed = problem->weight != NULL;
     if (a->plan.basis != b->plan.basis) {
         return a->plan.basis == ROOF_PLAN_EXPECTED;
     }
-    if (!needs_equal(a, b, problem)) {
+    if (!needs_equal(a, b, plans)) {
         return isnan(y) || x < y;
     }
-    if (finer && roof_rate_falls_short(a) != roof_rate_falls_short(b)) {
+    if (!timed && roof_rate_is_unsure(a, limit) != roof_rate_is_unsure(b, limit)) {
+        return roof_rate_is_unsure(b, limit);
+    }
+    if (!timed && roof_rate_falls_short(a) != roof_rate_falls_short(b)) {
         return roof_rate_falls_short(b);
     }
-    const int loss = finer ? roof_plan_by_loss(&a->plan, &b->plan, problem) : 0;
+    const int loss = timed ? 0 : roof_plan_by_loss(&a->plan, &b->plan, plans);
     if (loss != 0) {
         return loss < 0;
     }
@@ -68,22 +83,13 @@ static bool is_better(const struct roof_rate_plan *a, const struct roof_rate_pla
     return a->excess < b->excess;
 }
 
-bool roof_rate_is_better(const struct roof_rate_plan *a, const struct roof_rate_plan *b,
-                         const struct roof_plan_problem *problem)
-{
-    return is_better(a, b, true, problem);
-}
-
-/* Sorts plans by insertion, because there are few. Over time the sums decide, and those that the
- * first plans have must be small, so the accuracy has no part in it. */
 static void sort_ways(struct roof_rate_plans *out, size_t count,
                       const struct roof_rate_problem *problem)
 {
     for (size_t i = 1; i < count; i++) {
         const struct roof_rate_plan way = out->way[i];
         size_t at = i;
-        while (at > 0 && is_better(&way, &out->way[at - 1], problem->weight == NULL,
-                                   &problem->answer->problem)) {
+        while (at > 0 && roof_rate_is_better(&way, &out->way[at - 1], problem)) {
             out->way[at] = out->way[at - 1];
             at--;
         }

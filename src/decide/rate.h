@@ -105,10 +105,14 @@ enum roof_status roof_rate_search(struct roof_rate_plans *out,
                                   struct roof_error *error);
 void roof_rate_plans_free(struct roof_rate_plans *plans);
 
-/* Returns true if a plan is better than another one: it needs less, or as much and loses less
- * accuracy, or has larger margins. */
+/* Returns true if a plan is better than another one: it needs less; or as much, and surely keeps
+ * the limits; or is as sure, and loses less accuracy, or has larger margins. With durations only
+ * need and margins count. */
 bool roof_rate_is_better(const struct roof_rate_plan *a, const struct roof_rate_plan *b,
-                         const struct roof_plan_problem *problem);
+                         const struct roof_rate_problem *problem);
+/* Tells whether copies that keep the limits at a rate may miss one with other requests. */
+bool roof_rate_is_unsure(const struct roof_rate_plan *way,
+                         const struct roof_latency_limit limit[ROOF_LATENCY_COUNT]);
 /* Returns what the best plan needs by the objective, the less the better: devices, their price per
  * hour or their power; with durations the sum over time, in seconds. */
 double roof_rate_need(const struct roof_rate_plans *found, const struct roof_rate_problem *problem);

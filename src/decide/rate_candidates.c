@@ -160,24 +160,38 @@ static bool is_chosen(const struct roof_rate_plans *out, const struct roof_rate_
     return i < out->tried;
 }
 
-/* Chooses, on each device, the candidate that loses the least accuracy among those with the least
- * need, because it ranks first if its simulation needs no more. */
+/* Returns the score of a candidate with whole copies of each kind. */
+static double whole_score(const struct roof_rate_plan *way, const struct roof_plan_problem *problem,
+                          double rate)
+{
+    const struct roof_plan *const p = &way->plan;
+    const bool apart = roof_rate_apart(p);
+    const double size = (double)(apart ? roof_split_devices(&p->split) : p->devices);
+    const double prefill = apart ? ceil(fmax(1, rate / roof_rate_prefilled(p))) *
+                                       (double)roof_split_devices(&p->prefill.split)
+                                 : 0;
+    return roof_rate_score(p, problem, prefill + ceil(fmax(1, rate / way->most)) * size);
+}
+
+/* Chooses, on each device, the candidate that loses the least accuracy among those that need the
+ * least in whole copies, because it ranks first if its simulation needs no more. */
 static void choose_accurate(struct roof_rate_plans *out, const struct roof_rate_plan *way,
-                            const struct roof_rate_place *place,
-                            const struct roof_plan_problem *problem)
+                            const struct roof_plan_problem *problem, double rate)
 {
     for (size_t h = 0; h < problem->hardware_count && out->tried < ROOF_RATE_WHOLE_MAX; h++) {
-        const struct roof_rate_place *first = NULL;
         const struct roof_rate_plan *best = NULL;
+        double least = 0;
         for (size_t i = 0; i < out->ways; i++) {
-            const struct roof_rate_plan *const one = &way[place[i].way];
-            if (one->plan.hardware != h || roof_rate_staged(&one->plan)) {
+            const struct roof_plan *const p = &way[i].plan;
+            const double score = whole_score(&way[i], problem, rate);
+            if (p->hardware != h || roof_rate_staged(p) ||
+                (best != NULL && p->basis > best->plan.basis)) {
                 continue;
             }
-            first = first == NULL ? &place[i] : first;
-            if (place[i].bound == first->bound && place[i].score == first->score &&
-                (best == NULL || roof_plan_by_loss(&one->plan, &best->plan, problem) < 0)) {
-                best = one;
+            if (best == NULL || p->basis < best->plan.basis || score < least ||
+                (score == least && roof_plan_by_loss(p, &best->plan, problem) < 0)) {
+                best = &way[i];
+                least = score;
             }
         }
         if (best != NULL && !is_chosen(out, best)) {
@@ -203,7 +217,7 @@ static void choose(struct roof_rate_plans *out, const struct roof_rate_plan *way
     qsort(place, out->ways, sizeof *place, roof_rate_by_score);
     choose_some(out, way, place, false);
     if (q->weight == NULL) {
-        choose_accurate(out, way, place, problem);
+        choose_accurate(out, way, problem, rate);
     }
     choose_some(out, way, place, true);
 }

@@ -199,7 +199,7 @@ enum roof_status roof_config_stranger(const struct config *c, const roof_json_va
     }
     const enum roof_status status = roof_unknown_name(
         c->error, ROOF_INVALID, "model_type", roof_json_string(c->stranger), types, COUNT(types));
-    roof_error_append(c->error, " (%s%s)", key, what);
+    roof_error_append(c->error, " (not read like llama: %s%s)", key, what);
     return roof_json_place_error(c->json, at, "", c->error, status);
 }
 

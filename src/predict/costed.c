@@ -233,25 +233,19 @@ double roof_early_rest(const struct roof_node *node, const struct roof_node_cost
     return time_s > 0 ? fmax(rest_s, least_s) / time_s : 1;
 }
 
-/* The stacks whose engines start kernels early. */
-struct early {
-    struct roof_stacks stacks;
-    double overlap_s[ROOF_STACK_COUNT]; /* by stack */
-};
-
-/* Returns the stacks among which the fastest one has to be found with their overlaps: none, if the
- * fastest stack is not asked for. */
-static struct early find_early(const struct roof_scenario *s, const struct roof_cost_source *from)
+/* Returns the stacks whose kernels may start early in the fastest stack; none if that is not asked
+ * for. */
+static struct roof_stacks find_early(const struct roof_scenario *s,
+                                     const struct roof_cost_source *from)
 {
-    struct early early = {.stacks = {.count = 0}};
+    struct roof_stacks early = {.count = 0};
     bool best = from->memo == NULL && s->common.stack == ROOF_STACK_BEST;
     for (size_t n = 0; from->memo != NULL && n < from->stacks->count; n++) {
         best = best || from->stacks->stack[n] == ROOF_STACK_BEST;
     }
     for (int i = ROOF_STACK_BEST + 1; i < ROOF_STACK_COUNT; i++) {
-        early.overlap_s[i] = s->early_s[i];
-        if (best && early.overlap_s[i] > 0 && roof_overlaps_kernels(from->hardware)) {
-            early.stacks.stack[early.stacks.count++] = (enum roof_stack)i;
+        if (best && s->early_s[i] > 0 && roof_overlaps_kernels(from->hardware)) {
+            early.stack[early.count++] = (enum roof_stack)i;
         }
     }
     return early;
@@ -260,13 +254,13 @@ static struct early find_early(const struct roof_scenario *s, const struct roof_
 /* Gives the fastest stack the kernel that begins early if it is faster then. expected is by stack.
  */
 static void hasten(struct roof_expected_sum *best, const struct roof_node *node,
-                   const struct roof_node_cost *cost, const struct early *early,
-                   const struct roof_expected_sum *expected)
+                   const struct roof_node_cost *cost, const struct roof_stacks *early,
+                   const double *early_s, const struct roof_expected_sum *expected)
 {
-    for (size_t i = 0; i < early->stacks.count; i++) {
-        const enum roof_stack stack = early->stacks.stack[i];
+    for (size_t i = 0; i < early->count; i++) {
+        const enum roof_stack stack = early->stack[i];
         const struct roof_expected_sum *const e = &expected[stack];
-        const double rest = roof_early_rest(node, cost, e->time_s, early->overlap_s[stack]);
+        const double rest = roof_early_rest(node, cost, e->time_s, early_s[stack]);
         if (rest * e->time_s < best->time_s) {
             *best = *e;
             best->time_s *= rest;
@@ -276,15 +270,40 @@ static void hasten(struct roof_expected_sum *best, const struct roof_node *node,
     }
 }
 
+/* Predicts an operator of a stage with the kernels that start early, for the fastest stack, and
+ * gives it their time where that is shorter. */
+static enum roof_status start_early(struct roof_prediction *out, const struct roof_node *node,
+                                    const struct roof_node_cost *cost,
+                                    const struct roof_stacks *early, const double *early_s,
+                                    const struct roof_hardware *hardware, struct roof_error *error)
+{
+    struct roof_prediction bound;
+    struct roof_expected_sum best = expected_of(out);
+    struct roof_expected_sum in_order[ROOF_STACK_COUNT];
+    struct roof_expected_sum expected[ROOF_STACK_COUNT];
+    TRY(roof_predict_node_in(&bound, in_order, node, hardware, early, error));
+    for (size_t n = 0; n < early->count; n++) {
+        expected[early->stack[n]] = in_order[n];
+    }
+    hasten(&best, node, cost, early, early_s, expected);
+    out->expected_s = best.time_s;
+    out->expected_low_s = best.low_s;
+    out->expected_high_s = best.high_s;
+    out->expected_bottleneck = best.bottleneck;
+    out->expected_near = best.near;
+    return ROOF_OK;
+}
+
 /* Predicts operator number i of a stage, and keeps it if operators are kept. */
 static enum roof_status predict_costs(struct roof_costed *stage, size_t i,
+                                      const struct roof_scenario *s,
                                       const struct roof_cost_source *from,
-                                      const struct early *early, struct roof_error *error)
+                                      const struct roof_stacks *early, struct roof_error *error)
 {
     const struct roof_node *const node = &stage->graph.node[i];
     struct roof_model_prediction *const kept = from->kept;
     struct roof_prediction alone;
-    const struct roof_prediction *prediction = &alone;
+    struct roof_prediction *prediction = &alone;
     if (kept == NULL) {
         TRY(roof_predict_node(&alone, node, from->hardware, error));
     } else {
@@ -293,23 +312,19 @@ static enum roof_status predict_costs(struct roof_costed *stage, size_t i,
         prediction = &kept->node[stage->index[i]].prediction;
     }
     stage->cost[i] = cost_of(prediction);
-    stage->expected[0][i] = expected_of(prediction);
-    if (early->stacks.count > 0) {
-        struct roof_expected_sum in_order[ROOF_STACK_COUNT];
-        struct roof_expected_sum expected[ROOF_STACK_COUNT];
-        TRY(roof_predict_node_in(&alone, in_order, node, from->hardware, &early->stacks, error));
-        for (size_t n = 0; n < early->stacks.count; n++) {
-            expected[early->stacks.stack[n]] = in_order[n];
-        }
-        hasten(&stage->expected[0][i], node, &stage->cost[i], early, expected);
+    if (early->count > 0) {
+        TRY(start_early(prediction, node, &stage->cost[i], early, s->early_s, from->hardware,
+                        error));
     }
+    stage->expected[0][i] = expected_of(prediction);
     return ROOF_OK;
 }
 
 /* Finds the costs of operator number i of a stage in the memo. */
 static enum roof_status recall_costs(struct roof_costed *stage, size_t i,
+                                     const struct roof_scenario *s,
                                      const struct roof_cost_source *from, unsigned stacks,
-                                     const struct early *early, struct roof_error *error)
+                                     const struct roof_stacks *early, struct roof_error *error)
 {
     struct roof_remembered *at = NULL;
     TRY(recall(&at, &stage->graph.node[i], from->hardware, from->memo, stacks, error));
@@ -318,7 +333,8 @@ static enum roof_status recall_costs(struct roof_costed *stage, size_t i,
         const enum roof_stack stack = from->stacks->stack[n];
         stage->expected[n][i] = at->expected[stack];
         if (stack == ROOF_STACK_BEST) {
-            hasten(&stage->expected[n][i], &stage->graph.node[i], &at->cost, early, at->expected);
+            hasten(&stage->expected[n][i], &stage->graph.node[i], &at->cost, early, s->early_s,
+                   at->expected);
         }
     }
     return ROOF_OK;
@@ -327,18 +343,18 @@ static enum roof_status recall_costs(struct roof_costed *stage, size_t i,
 enum roof_status roof_stage_costs(struct roof_costed *stage, const struct roof_scenario *s,
                                   const struct roof_cost_source *from, struct roof_error *error)
 {
-    const struct early early = find_early(s, from);
+    const struct roof_stacks early = find_early(s, from);
     unsigned stacks = 0;
-    for (size_t i = 0; i < early.stacks.count; i++) {
-        stacks |= 1U << early.stacks.stack[i];
+    for (size_t i = 0; i < early.count; i++) {
+        stacks |= 1U << early.stack[i];
     }
     stage->stacks = from->memo == NULL ? 1 : from->stacks->count;
     for (size_t n = 0; n < stage->stacks && from->memo != NULL; n++) {
         stacks |= 1U << from->stacks->stack[n];
     }
     for (size_t i = 0; i < stage->graph.count; i++) {
-        TRY(from->memo == NULL ? predict_costs(stage, i, from, &early, error)
-                               : recall_costs(stage, i, from, stacks, &early, error));
+        TRY(from->memo == NULL ? predict_costs(stage, i, s, from, &early, error)
+                               : recall_costs(stage, i, s, from, stacks, &early, error));
     }
     return ROOF_OK;
 }

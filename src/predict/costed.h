@@ -24,9 +24,8 @@ struct roof_costed {
     size_t index[ROOF_GRAPH_MAX]; /* index of each operator among those that are kept */
 };
 
-/* Finds the costs of the operators of a stage, whose graph is there. With the overlap of an engine
- * in the scenario, the fastest stack has the kernels of that engine where these, begun early, are
- * faster than those of all others. */
+/* Finds the costs of the operators of a stage, whose graph is there. The fastest stack has the
+ * kernels that start early in the scenario where these are then faster than those of all others. */
 enum roof_status roof_stage_costs(struct roof_costed *stage, const struct roof_scenario *s,
                                   const struct roof_cost_source *from, struct roof_error *error);
 

@@ -28,7 +28,13 @@ static void put_statistics(struct roof_markdown_table *table,
 /* Writes a line of statistics for each group, and for all rows. */
 static void put_groups(struct roof_text *out, const struct roof_comparison *c)
 {
-    const char *title[ROOF_GRID_COLUMNS_MAX] = {"group"};
+    struct roof_text names = ROOF_TEXT_INIT;
+    struct roof_text heading = ROOF_TEXT_INIT;
+    for (size_t i = 0; i < c->columns; i++) {
+        roof_text_printf(&names, "%s%s", i == 0 ? "" : ", ", c->column[i]);
+    }
+    roof_markdown_put_made(&heading, &names);
+    const char *title[ROOF_GRID_COLUMNS_MAX] = {heading.length == 0 ? "group" : heading.data};
     size_t columns = 1;
     for (; roof_report_statistic_label(columns - 1) != NULL; columns++) {
         title[columns] = roof_report_statistic_label(columns - 1);
@@ -36,6 +42,8 @@ static void put_groups(struct roof_text *out, const struct roof_comparison *c)
     struct roof_markdown_table table;
     roof_markdown_begin(&table, title, columns);
     table.right = ~1U; /* all but the groups are numbers */
+    out->failed |= heading.failed;
+    roof_text_free(&heading);
     for (size_t i = 0; i < c->groups && c->columns > 0; i++) {
         put_group(&table, c, &c->group[i]);
         put_statistics(&table, &c->group[i]);

@@ -671,21 +671,24 @@ static void text_fit(struct roof_text *out, const struct roof_reported_fit *f)
     roof_format_quantity(before, fit->mape, ROOF_UNIT_FRACTION);
     if (fit->fitted_mape >= fit->mape) {
         roof_text_printf(out,
-                         "\nNo factor and no host time bring the mean error of %zu values below "
-                         "%s:\ntheir errors have no common factor.\n",
+                         "\nNo factor and no host time that are fitted to these %zu values lower "
+                         "the mean error (%s)\nof values left out of the fit.\n",
                          fit->rows, before);
         return;
     }
-    roof_text_printf(out,
-                     fit->hosted ? "\nnew estimate = host time + %s x (expected - host time)"
-                                 : "\nnew estimate = %s x expected",
-                     scale);
+    const bool early = fit->hosted && fit->stack == ROOF_STACK_BEST && fit->one_stack;
+    const char *const kept = early ? "early starts" : "host time";
+    if (fit->hosted) {
+        roof_text_printf(out, "\nnew estimate = %s + %s x (expected - %s)", kept, scale, kept);
+    } else {
+        roof_text_printf(out, "\nnew estimate = %s x expected", scale);
+    }
     if (fit->host_s > 0) {
         roof_text_printf(out, " + %s for each pass", host);
     }
-    roof_text_put(out, fit->hosted ? "\nhost time: that of the engine, less the early starts of "
-                                     "kernels; part of the expected time\n"
-                                   : "\n");
+    roof_text_put(out, !fit->hosted ? "\n"
+                       : early ? "\nearly starts: what they change in the expected time, below 0\n"
+                               : "\nhost time: what the engine changes in the expected time\n");
     const size_t from = out->length;
     roof_text_printf(out, "With these options the mean error of the %zu values used", fit->rows);
     text_values(out, fit);
@@ -741,6 +744,10 @@ void roof_report_comparison_notes(struct roof_text *out, const struct roof_compa
     roof_report_too_fast(out, comparison);
     if (fit != NULL) {
         text_fit(out, fit);
+    }
+    if (fit != NULL && fit->fit.fitted_mape >= fit->fit.mape && comparison->fastest > 1) {
+        roof_text_printf(out, "Line %d is faster than its lower bound: leave it out.\n",
+                         comparison->fastest_line);
     }
 }
 

@@ -274,11 +274,10 @@ static void put_drafts(struct roof_text *out, const struct roof_model_prediction
     if (s->draft_tokens <= 0) {
         return;
     }
-    const bool assumed = s->acceptance == ROOF_SCENARIO_ACCEPTANCE;
     roof_format_quantity(other, s->acceptance, ROOF_UNIT_FRACTION);
-    snprintf(detail, sizeof detail, "mean with %" PRId64 " draft token%s, %s%s%s", s->draft_tokens,
-             s->draft_tokens == 1 ? "" : "s", assumed ? "--acceptance " : "", other,
-             assumed ? " assumed for each" : " accepted each");
+    snprintf(detail, sizeof detail,
+             "mean with %" PRId64 " draft token%s, each accepted with %s (--acceptance)",
+             s->draft_tokens, s->draft_tokens == 1 ? "" : "s", other);
     put_line(out, "tokens per step", roof_model_report_rate(value, r->tokens_per_step), detail);
     if (s->drafting == ROOF_DRAFTING_FREE) {
         put_line(out, "note", ROOF_FREE_DRAFTS, "");

@@ -128,13 +128,17 @@ static void put_documents(struct roof_text *out, const struct roof_hardware *har
 {
     const struct published all = of_device(hardware, product);
     const struct published *const published = is_none(used) ? &all : used;
-    roof_text_printf(out,
-                     "%s is a reference device with " ROOF_REPORT_DOCUMENTS "; the product has ",
+    roof_text_printf(out, "%s has " ROOF_REPORT_DOCUMENTS "; for the GPU that is sold",
                      hardware->id);
-    put_words(out, published);
-    roof_text_put(out, is_none(published) ? ROOF_REPORT_SAME " (-H " : " (-H ");
+    if (is_none(published)) {
+        roof_text_put(out, " (" ROOF_REPORT_SAME ")");
+    } else {
+        roof_text_put(out, ", with ");
+        put_words(out, published);
+        roof_text_put(out, ",");
+    }
+    roof_text_put(out, " use -H ");
     roof_text_shell_word(out, product == hardware ? hardware->product : product->reference);
-    roof_text_put(out, ")");
 }
 
 /* Writes the note on a device with other published figures. */

@@ -121,7 +121,7 @@ bool roof_rate_report_gain(struct roof_text *out, const struct roof_rate_answer 
     const double own = roof_rate_need(answer->found, problem);
     const bool timed = problem->weight != NULL && best->plan.basis == way->plan.basis;
     char rate[2][ROOF_QUANTITY_SIZE];
-    if (timed ? !(better < own) : !roof_rate_is_better(best, way, &problem->answer->problem)) {
+    if (timed ? !(better < own) : !roof_rate_is_better(best, way, problem)) {
         return false;
     }
     if (best->plan.basis != way->plan.basis) {
@@ -130,6 +130,9 @@ bool roof_rate_report_gain(struct roof_text *out, const struct roof_rate_answer 
         put_needs(out, problem, better, own);
     } else if (isnan(own) && !isnan(better)) {
         roof_text_put(out, "its price is known");
+    } else if (roof_rate_is_unsure(way, problem->load->limit) &&
+               !roof_rate_is_unsure(best, problem->load->limit)) {
+        roof_text_put(out, "it surely keeps the limits");
     } else if (roof_plan_by_loss(&best->plan, &way->plan, &problem->answer->problem) < 0) {
         roof_text_put(out, "it loses less accuracy or has more bits");
     } else if (best->max_rate > way->max_rate) {
@@ -140,17 +143,6 @@ bool roof_rate_report_gain(struct roof_text *out, const struct roof_rate_answer 
         roof_text_put(out, "it keeps the limits with larger margins");
     }
     return true;
-}
-
-/* Tells whether copies that keep the limits at a rate may miss one with other requests. */
-static bool is_uncertain(const struct roof_rate_plan *way,
-                         const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
-{
-    bool unsure = roof_rate_falls_short(way) || way->rate > way->max_rate_low;
-    for (int i = 0; i < ROOF_LATENCY_COUNT && isnan(way->max_rate_low); i++) {
-        unsure = unsure || roof_report_is_unsure(&way->at.latency[i], &limit[i]);
-    }
-    return unsure;
 }
 
 static void put_greatest(struct roof_text *out, const struct roof_rate_plan *way,
@@ -171,7 +163,7 @@ static void put_greatest(struct roof_text *out, const struct roof_rate_plan *way
     if (more >= ROOM_LEAST) {
         roof_text_printf(out, "; room for %.0f%% more", 100 * more);
     }
-    roof_text_put(out, is_uncertain(way, limit) ? "; the rate is uncertain" : "");
+    roof_text_put(out, roof_rate_is_unsure(way, limit) ? "; the rate is uncertain" : "");
     roof_text_fold(out, line, 15);
     roof_text_put(out, "\n");
 }
@@ -377,12 +369,14 @@ static void put_order(struct roof_text *out, const struct roof_rate_answer *a, s
     if (a->found->compared > 0 || shown < 2) {
         return;
     }
-    roof_text_printf(out, "rank: by %s, accuracy loss, bits, ",
+    const size_t from = out->length;
+    roof_text_printf(out, "rank: by %s, certainty, accuracy loss, bits, ",
                      needs[a->problem->answer->problem.objective]);
     roof_text_put(out, searched == shown ? "max req/s"
                        : searched == 0   ? "margin to the limits"
                                          : "max req/s (or without one, margin to the limits)");
     roof_text_put(out, "\n");
+    roof_text_fold(out, from, 6);
 }
 
 /* Explains what the table has beside numbers, a line each. */
@@ -446,6 +440,7 @@ static void put_counts(struct roof_text *out, const struct roof_rate_answer *a, 
 {
     const struct roof_rate_plans *const found = a->found;
     const size_t missing = found->simulated - found->count;
+    const size_t from = out->length;
     size_t shown = 0;
     for (size_t i = 0; i < found->count; i++) {
         shown += roof_rate_is_shown(found, i, top) ? 1 : 0;
@@ -455,15 +450,16 @@ static void put_counts(struct roof_text *out, const struct roof_rate_answer *a, 
                          found->count == 1 ? "It serves the rate" : "All of them serve the rate");
     } else {
         roof_text_printf(out,
-                         "%zu of them serve%s the rate; %zu miss%s a limit or need%s many more "
-                         "devices",
+                         "%zu of them serve%s the rate; %zu %s not, or %s given up for others that "
+                         "need less",
                          found->count, found->count == 1 ? "s" : "", missing,
-                         missing == 1 ? "es" : "", missing == 1 ? "s" : "");
+                         missing == 1 ? "does" : "do", missing == 1 ? "was" : "were");
     }
     if (shown < found->count) {
         roof_text_printf(out, "; the table has %zu (--top)", shown);
     }
     roof_text_put(out, ".\n");
+    roof_text_fold(out, from, 0);
 }
 
 static void put_ways(struct roof_text *out, const struct roof_rate_answer *a, size_t top)

@@ -43,18 +43,12 @@ const char *roof_report_percentile(char out[ROOF_QUANTITY_SIZE], double percent)
     return out;
 }
 
-bool roof_report_is_unsure(const struct roof_latency_result *result,
-                           const struct roof_latency_limit *limit)
-{
-    return fabs(result->limited_s - limit->time_s) < result->limited_ci_s;
-}
-
 void roof_report_unsure(struct roof_text *out, const char *before, const char *after,
                         const struct roof_latency_result *result,
                         const struct roof_latency_limit *limit)
 {
     char interval[ROOF_QUANTITY_SIZE];
-    if (roof_report_is_unsure(result, limit)) {
+    if (roof_latency_is_unsure(result, limit)) {
         roof_text_printf(out, "%s+- %s: uncertain%s", before,
                          roof_simulation_short(interval, result->limited_ci_s), after);
     }

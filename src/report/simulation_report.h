@@ -17,9 +17,6 @@ void roof_simulation_report_markdown(struct roof_text *out, const struct roof_si
 const char *roof_report_percentile(char out[ROOF_QUANTITY_SIZE], double percent);
 /* Names a latency in words: "time to first token". */
 const char *roof_report_latency(enum roof_latency latency);
-/* Tells whether a limit lies inside the confidence interval of the simulated value. */
-bool roof_report_is_unsure(const struct roof_latency_result *result,
-                           const struct roof_latency_limit *limit);
 /* Writes "+- 58 ms: uncertain" between two texts if it does; otherwise nothing. */
 void roof_report_unsure(struct roof_text *out, const char *before, const char *after,
                         const struct roof_latency_result *result,

@@ -356,6 +356,9 @@ void roof_speedup_report_text(struct roof_text *out, const struct roof_speedup *
     put_gain(out, "expected", &total->expected);
     put_causes(out, total, expected);
     if (speedup->count > 1) {
+        roof_text_put(out, expected ? "Expected times here are sums of kernels: without host time, "
+                                      "and without early starts.\n"
+                                    : "");
         put_rows(out, speedup, top, expected);
     }
 }

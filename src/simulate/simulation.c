@@ -34,6 +34,12 @@ const char *roof_latency_key(enum roof_latency latency)
     return keys[latency];
 }
 
+bool roof_latency_is_unsure(const struct roof_latency_result *result,
+                            const struct roof_latency_limit *limit)
+{
+    return fabs(result->limited_s - limit->time_s) < result->limited_ci_s;
+}
+
 enum roof_status roof_latency_limit_read(struct roof_latency_limit *out, const char *key,
                                          const char *text, struct roof_error *error)
 {

@@ -69,6 +69,10 @@ struct roof_latency_result {
     bool met; /* the limit is met, or there is none */
 };
 
+/* Tells whether a limit lies inside the confidence interval of the simulated value. */
+bool roof_latency_is_unsure(const struct roof_latency_result *result,
+                            const struct roof_latency_limit *limit);
+
 struct roof_simulation {
     uint64_t requests;    /* number of measured requests */
     uint64_t rejected;    /* requests that do not fit even an empty cache */

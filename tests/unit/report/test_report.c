@@ -1076,9 +1076,10 @@ static void test_text_of_gemv(void **unused)
     /* The device is as the documents specify it; the product has other figures. */
     roof_text_clear(&text);
     roof_report_text(&text, &p, &(struct roof_report_beside){.product = spark});
-    expect(&text,
-           "\nNote: gb10 is a reference device with the figures of roofline's specification;\nthe "
-           "product has 273 GB/s and 124 TFLOPS FP16 (-H dgx-spark).\n");
+    expect(
+        &text,
+        "\nNote: gb10 has the figures of roofline's specification; for the GPU that is sold, with "
+        "273 GB/s\nand 124 TFLOPS FP16, use -H dgx-spark.\n");
     check_text(&text);
 
     /* Half of the bound, and twice as fast as it. */
