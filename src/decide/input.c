@@ -406,7 +406,7 @@ static const struct roof_input inputs[(int)ROOF_INPUT_COUNT - (int)ROOF_DIM_COUN
     ROW(HOST_TIME) = {.option = "host-time",
                       .kind = ROOF_INPUT_TEXT,
                       .value = "engine|none|TIME|LIST",
-                      .help = "host time: engine (default; with --stack best only early starts), "
+                      .help = "host time: engine (default; best: early starts), "
                               "engine:VERSION, none, TIME, request=27ms,...",
                       .of = ROOF_OF_MODELS,
                       .commands = SERVED(WORKLOAD) & ~(unsigned)ROOF_COMMAND_PLOT,

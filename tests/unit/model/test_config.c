@@ -1185,16 +1185,20 @@ static void test_refused_strangers(void **state)
         const char *message;
     } cases[] = {
         {PLAIN ",\n\"num_experts\": 8", 2, 16,
-         QWEN4 " (num_experts is not a key of plain decoders)"},
-        {PLAIN ",\n\"scale_emb\": 12", 2, 14, QWEN4 " (scale_emb is not a key of plain decoders)"},
-        {PLAIN ",\n\"mystery\": \"x\"", 2, 12, QWEN4 " (mystery is not a key of plain decoders)"},
-        {PLAIN ",\n\"sliding_window\": 16", 2, 19, QWEN4 " (" NO_TYPES ")"},
+         QWEN4 " (not read like llama: num_experts is not a key of plain decoders)"},
+        {PLAIN ",\n\"scale_emb\": 12", 2, 14,
+         QWEN4 " (not read like llama: scale_emb is not a key of plain decoders)"},
+        {PLAIN ",\n\"mystery\": \"x\"", 2, 12,
+         QWEN4 " (not read like llama: mystery is not a key of plain decoders)"},
+        {PLAIN ",\n\"sliding_window\": 16", 2, 19, QWEN4 " (not read like llama: " NO_TYPES ")"},
         {"\"rms_norm_eps\": 1e-6,\n\"hidden_act\": \"relu2\"", 2, 15,
-         QWEN4 " (hidden_act is not silu)"},
-        {"\"rms_norm_eps\": 1e-6", 1, 1, QWEN4 " (hidden_act is missing)"},
+         QWEN4 " (not read like llama: hidden_act is not silu)"},
+        {"\"rms_norm_eps\": 1e-6", 1, 1, QWEN4 " (not read like llama: hidden_act is missing)"},
         {"\"sliding_window\": 16", 1, 1,
-         QWEN4 " (hidden_act is missing, rms_norm_eps is missing, " NO_TYPES ")"},
-        {"\"hidden_act\": \"silu\"", 1, 1, QWEN4 " (rms_norm_eps is missing)"}};
+         QWEN4 " (not read like llama: hidden_act is missing, rms_norm_eps is missing, " NO_TYPES
+               ")"},
+        {"\"hidden_act\": \"silu\"", 1, 1,
+         QWEN4 " (not read like llama: rms_norm_eps is missing)"}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         char text[1024];
         snprintf(text, sizeof text, "{\"model_type\": \"qwen4\", " SIZES ", %s}", cases[i].members);
@@ -1202,7 +1206,7 @@ static void test_refused_strangers(void **state)
     }
     refused("{\"model_type\": \"qwen4\", \"hidden_size\": 64, \"num_hidden_layers\": 6, "
             "\"num_attention_heads\": 8, \"vocab_size\": 100, " PLAIN "}",
-            1, 1, QWEN4 " (intermediate_size is missing)");
+            1, 1, QWEN4 " (not read like llama: intermediate_size is missing)");
 }
 
 /* Models whose type has other layers are refused, not guessed. */

@@ -1078,8 +1078,8 @@ static void test_text_of_gemv(void **unused)
     roof_report_text(&text, &p, &(struct roof_report_beside){.product = spark});
     expect(
         &text,
-        "\nNote: gb10 has the figures of roofline's specification; for the GPU that is sold, with "
-        "273 GB/s\nand 124 TFLOPS FP16, use -H dgx-spark.\n");
+        "\nNote: gb10 has the figures of roofline's specification;\nfor the GPU that is sold, with "
+        "273 GB/s and 124 TFLOPS FP16, use -H dgx-spark.\n");
     check_text(&text);
 
     /* Half of the bound, and twice as fast as it. */
