@@ -632,7 +632,7 @@ static void put_lost(struct comparing *c, const struct roof_comparison *comparis
     } else if (c->in.report) {
         roof_report_losses(&c->text, false, c->in.below, comparison->overall.rows, c->count,
                            lost_s);
-        roof_report_too_fast(&c->text, comparison);
+        roof_report_comparison_notes(&c->text, comparison, NULL, &c->waits);
     }
 }
 
@@ -677,6 +677,7 @@ static enum roof_status finish(struct comparing *c, const struct roof_comparison
         *error = (struct roof_error){.status = ROOF_INVALID}; /* the rows are reported */
         return ROOF_INVALID;
     }
+    c->waits.command = c->simulation.data;
     if (!isnan(c->in.below)) {
         put_lost(c, comparison);
         if (c->in.markdown) {
@@ -688,7 +689,6 @@ static enum roof_status finish(struct comparing *c, const struct roof_comparison
         }
     } else if (!c->in.rows) {
         struct roof_reported_fit fit;
-        c->waits.command = c->simulation.data;
         if (c->in.fits) {
             TRY(find_fit(&fit, c, error));
         }

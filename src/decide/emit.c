@@ -396,7 +396,9 @@ static void put_plan(const struct emitter *e, const struct roof_plans *plans)
     }
     end_remark(e);
     roof_text_printf(e->remark, "%s: first token %s, %s per token, %s%s tokens/s of all sequences",
-                     bound ? "lower bound" : "expected",
+                     bound          ? "lower bound"
+                     : p->fills > 0 ? "simulated means"
+                                    : "expected",
                      roof_format_quantity(ttft, p->ttft_s, ROOF_UNIT_MILLISECONDS),
                      roof_format_quantity(tpot, p->tpot_s, ROOF_UNIT_MILLISECONDS),
                      bound ? "at most " : "", roof_format_short(rate, p->tokens_per_s));

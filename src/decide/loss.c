@@ -59,14 +59,27 @@ static void find_node(struct roof_loss *out, const struct roof_compared *row)
     }
 }
 
+/* Returns what limits the measured part of a request, or all of another row. */
+static enum roof_bottleneck regime_of(const struct roof_compared *row, bool expected)
+{
+    const struct roof_model_prediction *const r = row->model_prediction;
+    const bool request = r != NULL && r->scenario.phase == ROOF_PHASE_REQUEST;
+    if (request && row->which == ROOF_METRIC_TTFT) {
+        return expected ? r->ttft_by.expected : r->ttft_by.bound;
+    }
+    if (request && row->which == ROOF_METRIC_TPOT) {
+        return expected ? r->tpot_by.expected : r->tpot_by.bound;
+    }
+    return expected ? row->prediction->expected_bottleneck : row->prediction->bottleneck;
+}
+
 enum roof_status roof_loss_of(struct roof_loss *out, const struct roof_compared *row,
                               struct roof_error *error)
 {
-    const struct roof_prediction *const p = row->prediction;
     const bool expected = !isnan(row->expected_s);
     *out = (struct roof_loss){.share = row->time_s / row->measured_s,
                               .lost_s = (double)row->count * (row->measured_s - row->time_s),
-                              .regime = expected ? p->expected_bottleneck : p->bottleneck,
+                              .regime = regime_of(row, expected),
                               .cure = ROOF_CURE_BOUND,
                               .gain = row->measured_s / row->time_s};
     if (!expected) {

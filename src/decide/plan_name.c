@@ -248,8 +248,9 @@ void roof_plan_describe_load(struct roof_text *out, const struct roof_plan *plan
     if (model != problem->model) {
         roof_text_printf(out, " (%s)", model->id);
     }
-    roof_text_printf(out, ", KV cache %s, batch %" PRId64 "%s", roof_format(s->kv)->name,
-                     plan->batch, plan->dp > 1 ? " per copy" : "");
+    roof_text_printf(out, ", KV cache %s, %s %" PRId64 "%s%s", roof_format(s->kv)->name,
+                     plan->fills > 0 ? "at most" : "batch", plan->batch,
+                     plan->fills > 0 ? " sequences" : "", plan->dp > 1 ? " per copy" : "");
 }
 
 void roof_plan_describe(struct roof_text *out, const struct roof_plan *plan,

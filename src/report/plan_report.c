@@ -156,8 +156,8 @@ static void put_alternatives(struct roof_text *out, const struct roof_plans *pla
     }
 }
 
-/* Returns the next larger batch of those that were tried for all plans, and that of the best plan,
- * which may be the largest that fits; 0: there is none. */
+/* Returns the least batch above `last` among those that were tried for all plans and that of the
+ * best plan, which may be the largest that fits; 0: there is none. */
 static int64_t next_batch(int64_t last, const struct roof_plans *plans,
                           const struct roof_plan_problem *problem)
 {

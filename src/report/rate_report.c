@@ -162,6 +162,8 @@ static void put_greatest(struct roof_text *out, const struct roof_rate_plan *way
     const double more = way->max_rate / way->rate - 1;
     if (more >= ROOM_LEAST) {
         roof_text_printf(out, "; room for %.0f%% more", 100 * more);
+    } else if (more < 0) {
+        roof_text_put(out, "; below the rate that was asked for");
     }
     roof_text_put(out, roof_rate_is_unsure(way, limit) ? "; the rate is uncertain" : "");
     roof_text_fold(out, line, 15);

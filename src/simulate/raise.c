@@ -19,7 +19,7 @@ struct gains {
     size_t count;
 };
 
-/* Those with the devices that are there, and those with more. */
+/* A change runs on the devices that are there, or needs more. */
 enum need { NEED_NONE, NEED_MORE, NEEDS };
 
 /* The engine with a change. */

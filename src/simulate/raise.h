@@ -18,7 +18,7 @@ struct roof_raise {
     double factor_low; /* its 95 % confidence interval; NAN: that of a rate is unknown */
     double factor_high;
 };
-/* The most changes that need no more devices, and the most that need some. */
+/* The most changes that need no more devices, and the most that need more. */
 #define ROOF_RAISES_EACH 2
 #define ROOF_RAISES_MAX (2 * ROOF_RAISES_EACH)
 

@@ -292,10 +292,14 @@ const char *roof_simulation_bottleneck(const struct roof_simulation *s, bool gre
     } limits[] = {{"kv memory", s->full_memory, s->waited_memory},
                   {"sequences", s->full_sequences, s->waited_sequences}};
     const double shared = fmax(s->link_busy, s->prefill_busy);
-    if (s->front_busy >= QUEUED) {
+    const struct roof_latency_result *const latency = s->latency;
+    /* Nothing before the first token makes the time per token longer. */
+    const bool decodes = !latency[ROOF_LATENCY_TPOT].met && latency[ROOF_LATENCY_TTFT].met &&
+                         latency[ROOF_LATENCY_E2E].met;
+    if (s->front_busy >= QUEUED && !decodes) {
         return "front end";
     }
-    if (shared >= QUEUED) {
+    if (shared >= QUEUED && !decodes) {
         return shared == s->link_busy ? "link" : "prefill";
     }
     for (size_t i = 0; i < COUNT(limits); i++) {

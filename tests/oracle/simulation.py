@@ -826,7 +826,7 @@ def check(program, plain, folder, case, steps):
     names = [f"{name}={time}ms" for name, time in times if time]
     command += ["--step-scale", str(case["scale"])] if case["by"] == "expected" else []
     command += device_options(case["waits"])
-    command += ["--host-time", ",".join(names) or "none"]
+    command += ["--host-time", ",".join(["overlap=0us", *names]) if names else "none"]
     command += ["--reserve", str(reserved(plain, case, command))]
     summary = program.run(command + ["-f", "json"])
     if summary.returncode == 1 and "memory" in summary.stderr or "fits" in summary.stderr:
