@@ -286,11 +286,7 @@ static enum roof_status start_early(struct roof_prediction *out, const struct ro
         expected[early->stack[n]] = in_order[n];
     }
     hasten(&best, node, cost, early, early_s, expected);
-    out->expected_s = best.time_s;
-    out->expected_low_s = best.low_s;
-    out->expected_high_s = best.high_s;
-    out->expected_bottleneck = best.bottleneck;
-    out->expected_near = best.near;
+    roof_take_expected_sum(out, &best);
     return ROOF_OK;
 }
 

@@ -12,6 +12,15 @@ const struct roof_hardware *roof_node_hardware(const struct roof_node *node,
     return node->host != NULL ? node->host : device;
 }
 
+void roof_take_expected_sum(struct roof_prediction *out, const struct roof_expected_sum *sum)
+{
+    out->expected_s = sum->time_s;
+    out->expected_low_s = sum->low_s;
+    out->expected_high_s = sum->high_s;
+    out->expected_bottleneck = sum->bottleneck;
+    out->expected_near = sum->near;
+}
+
 /* Gives a prediction the expected times of another of the same operator. */
 static void take_expected(struct roof_prediction *out, const struct roof_prediction *other)
 {
@@ -111,11 +120,7 @@ static enum roof_status predict_copied(struct roof_prediction *out, const struct
     add_copy(&sum, out, node, device);
     bound_both_ways(out, node, &there);
     take_expected(out, &there);
-    out->expected_s = sum.time_s;
-    out->expected_low_s = sum.low_s;
-    out->expected_high_s = sum.high_s;
-    out->expected_bottleneck = sum.bottleneck;
-    out->expected_near = sum.near;
+    roof_take_expected_sum(out, &sum);
     return ROOF_OK;
 }
 

@@ -90,6 +90,9 @@ struct roof_expected_step {
 struct roof_expected_step roof_expected_step(const struct roof_pass *pass,
                                              const struct roof_pass *draft, double passes_s);
 
+/* Gives a prediction an expected time; the kernels of its parts stay as they are. */
+void roof_take_expected_sum(struct roof_prediction *out, const struct roof_expected_sum *sum);
+
 /* Returns what computes an operator: the host or the device. */
 const struct roof_hardware *roof_node_hardware(const struct roof_node *node,
                                                const struct roof_hardware *device);
