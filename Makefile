@@ -599,7 +599,7 @@ check-rules-slow: $(LIB) $(SHARED) $(BIN)
 
 # The same seed each time, so that it ends as it did before.
 ORACLES := oracle-1200 oracle-100-self properties-500 properties-60-self plans-50 simulation-50 \
-           simulation-20-self
+           simulation-20-self growth-1500 growth-50-self
 check-oracle: $(ORACLES:%=$(PASSED)/oracle/%)
 define oracle_rule
 $(PASSED)/oracle/$(1): $(BIN) $(wildcard tests/oracle/*.py) $(DATA) $(WRAPPED)
@@ -625,6 +625,7 @@ oracle: $(BIN)
 	$(PYTHON) -B tests/oracle/oracle.py $(BIN) data --cases $(CASES) $(SEED:%=--seed %)
 	$(PYTHON) -B tests/oracle/properties.py $(BIN) data --cases $(CASES) $(SEED:%=--seed %)
 	$(PYTHON) -B tests/oracle/plans.py $(BIN) data --cases 50 $(SEED:%=--seed %)
+	$(PYTHON) -B tests/oracle/growth.py $(BIN) data --cases $(CASES) $(SEED:%=--seed %)
 	$(PYTHON) -B tests/oracle/simulation.py $(BIN) data --cases $(CASES_SIMULATED) $(SEED:%=--seed %)
 
 ## check-browser: the explorer in headless Chromium, where there is one (a build of its own, with make page)

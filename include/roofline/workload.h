@@ -186,10 +186,18 @@ enum roof_quantize {
     ROOF_QUANTIZE_BLOCK,
     ROOF_QUANTIZE_COUNT
 };
+/** Whose new tokens go through a state, or attend to compressed keys. Engines have one kernel for
+ * the tokens of a decode step (one of each sequence and its drafts) and another one for prompts. */
+enum roof_tokens {
+    ROOF_TOKENS_BY_NUMBER, /**< up to 15 of a sequence are of a decode step, more are a prompt's */
+    ROOF_TOKENS_DECODE,
+    ROOF_TOKENS_PROMPT, /**< one token of a sequence counts as a decode step all the same */
+};
 
 /** One operator to predict. Start with ROOF_WORKLOAD_INIT. */
 struct roof_workload {
     enum roof_operator op;
+    enum roof_tokens tokens; /**< matters to the expected time only */
     struct roof_shape shape;
     struct roof_formats formats;
     int64_t sparse; /**< flag: two of four weights are pruned. They are stored compressed, and

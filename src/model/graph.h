@@ -44,12 +44,11 @@ const char *roof_block_name(enum roof_block block);
 int64_t roof_block_layers(const struct roof_model *model, enum roof_block block);
 
 /** Properties of a step that its workloads do not have. The estimates of attention of decoding
- * sequences, and of layers with a state, depend on them. */
+ * sequences depend on them. */
 struct roof_step_part {
     bool beside_prompts; /**< the step also has new tokens of prompts */
     int64_t longest;     /**< the longest of their contexts, whose mean is the workload's kv_len; 0:
                               all are equal */
-    bool prompt; /**< the tokens are those of prompts, however few they are; of a state only */
 };
 
 /** An operator of the model. */

@@ -110,8 +110,8 @@ static void state_node(struct builder *b, const struct group *g)
                              .weight = ROOF_WEIGHT_NORM,
                              .workload = {.op = ops[x->kind],
                                           .shape = state_shape(b, g),
-                                          .formats = roof_graph_vector_formats(b)},
-                             .part.prompt = g->expanded,
+                                          .formats = roof_graph_vector_formats(b),
+                                          .tokens = roof_graph_tokens(g)},
                              .vectors = first ? state_vectors(b) : 0,
                              .vector_format = roof_graph_formats(b, ROOF_WEIGHT_NORM).weights};
     node.workload.formats.kv = x->state;

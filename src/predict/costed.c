@@ -89,8 +89,7 @@ static struct roof_expected_sum expected_of(const struct roof_prediction *p)
 
 static bool same_part(const struct roof_step_part *a, const struct roof_step_part *b)
 {
-    return a->beside_prompts == b->beside_prompts && a->longest == b->longest &&
-           a->prompt == b->prompt;
+    return a->beside_prompts == b->beside_prompts && a->longest == b->longest;
 }
 
 static bool same_node(const struct roof_node *a, const struct roof_node *b)

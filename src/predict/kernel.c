@@ -162,6 +162,13 @@ static enum roof_kernel of_prompt(enum roof_operator op)
     }
 }
 
+/* Tells whether the new tokens are those of a prompt, which takes more than one of them. */
+static bool is_prompt(const struct roof_workload *w)
+{
+    const int64_t least = w->tokens == ROOF_TOKENS_PROMPT ? 2 : ROOF_PROMPT_QUERIES;
+    return w->tokens != ROOF_TOKENS_DECODE && w->shape.query_len >= least;
+}
+
 /* The fewest chosen keys for which the measured kernel, which chooses 2048, is used. */
 #define TOP_K_LEAST 256
 
@@ -178,7 +185,7 @@ enum roof_kernel roof_kernel_of(const struct roof_workload *workload)
                : s->query_len > 1   ? ROOF_KERNEL_PREFILL
                                     : ROOF_KERNEL_DECODE;
     case ROOF_KERNEL_STATE: /* the tokens of a decode step stream the states like a vector */
-        return s->query_len < ROOF_PROMPT_QUERIES ? ROOF_KERNEL_STATE : of_prompt(workload->op);
+        return is_prompt(workload) ? of_prompt(workload->op) : ROOF_KERNEL_STATE;
     case ROOF_KERNEL_CONV:
         return s->query_len > 1 ? ROOF_KERNEL_CONV_PREFILL : ROOF_KERNEL_CONV;
     case ROOF_KERNEL_TOP_K: /* a few blocks of keys are chosen without a sort */
@@ -186,8 +193,7 @@ enum roof_kernel roof_kernel_of(const struct roof_workload *workload)
     case ROOF_KERNEL_SPARSE_MLA: /* for one query, engines have kernels that split its keys */
         return s->query_len > 1 ? ROOF_KERNEL_SPARSE_MLA : ROOF_KERNEL_MLA_DECODE;
     case ROOF_KERNEL_COMPRESSED:
-        return s->query_len < ROOF_PROMPT_QUERIES ? ROOF_KERNEL_COMPRESSED
-                                                  : ROOF_KERNEL_COMPRESSED_PREFILL;
+        return is_prompt(workload) ? ROOF_KERNEL_COMPRESSED_PREFILL : ROOF_KERNEL_COMPRESSED;
     case ROOF_KERNEL_ALL_REDUCE:
         return s->algorithm > 0 ? ROOF_KERNEL_ONE_SHOT : ROOF_KERNEL_ALL_REDUCE;
     default:
@@ -632,6 +638,25 @@ static void raise_to(struct roof_expected out[ROOF_STACK_COUNT], enum roof_kerne
     }
 }
 
+/* Tells whether a prompt is shorter than those for which its kernel was fitted. */
+static bool is_short_prompt(const struct roof_workload *w)
+{
+    return w->tokens == ROOF_TOKENS_PROMPT && w->shape.query_len > 1 &&
+           w->shape.query_len < ROOF_PROMPT_QUERIES;
+}
+
+/* Makes the shortest that was fitted. The kernels work on whole chunks, so it takes as long. */
+static void lengthen(struct roof_workload *out, struct roof_work *work,
+                     const struct roof_workload *prompt)
+{
+    *out = *prompt;
+    out->shape.query_len = ROOF_PROMPT_QUERIES;
+    if (out->shape.kv_len > 0 && out->shape.kv_len < ROOF_PROMPT_QUERIES) {
+        out->shape.kv_len = ROOF_PROMPT_QUERIES;
+    }
+    roof_operator_work(work, out, NULL);
+}
+
 struct roof_widening roof_kernel_widening(const struct roof_expected *expected,
                                           const struct roof_workload *workload,
                                           const struct roof_hardware *hardware)
@@ -668,6 +693,13 @@ void roof_kernel_expect_in(struct roof_expected out[ROOF_STACK_COUNT],
     if (hardware->calibration == NULL || workload->sparse > 0 ||
         roof_power_capped(hardware)) { /* no kernel was measured with pruned weights or a cap */
         return;
+    }
+    struct roof_workload longer;
+    struct roof_work more;
+    if (is_short_prompt(workload)) {
+        lengthen(&longer, &more, workload);
+        workload = &longer;
+        work = &more;
     }
     const enum roof_kernel own = roof_kernel_of(workload);
     const enum roof_kernel kernel = measured_like(hardware->calibration, own);

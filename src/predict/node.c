@@ -124,21 +124,6 @@ static enum roof_status predict_copied(struct roof_prediction *out, const struct
     return ROOF_OK;
 }
 
-/* A prompt of fewer than ROOF_PROMPT_QUERIES tokens takes as long in the kernels of a state as one
- * of so many: engines choose these kernels by phase, not by length, and they work on whole chunks.
- * This predicts that longer prompt; *shorter is false if the prompt is long enough. */
-static enum roof_status predict_longer(struct roof_prediction *out, bool *shorter,
-                                       const struct roof_node *node,
-                                       const struct roof_hardware *hardware,
-                                       struct roof_error *error)
-{
-    struct roof_workload longer = node->workload;
-    const int64_t tokens = longer.shape.query_len;
-    *shorter = node->part.prompt && tokens > 1 && tokens < ROOF_PROMPT_QUERIES;
-    longer.shape.query_len = ROOF_PROMPT_QUERIES;
-    return *shorter ? roof_predict_formatted(out, &longer, hardware, error) : ROOF_OK;
-}
-
 /* Tells whether attention of decoding sequences may take longer in its step than alone. */
 static bool is_raised(const struct roof_step_part *part)
 {
@@ -192,13 +177,6 @@ enum roof_status roof_predict_node(struct roof_prediction *out, const struct roo
         struct roof_prediction measured;
         TRY(predict_on_host(&measured, node, error));
         take_expected(out, &measured);
-        return ROOF_OK;
-    }
-    struct roof_prediction longer;
-    bool shorter = false;
-    TRY(predict_longer(&longer, &shorter, node, hardware, error));
-    if (shorter) {
-        take_expected(out, &longer);
         return ROOF_OK;
     }
     if (is_raised(&node->part) && node->workload.stack == ROOF_STACK_VLLM) {
@@ -264,10 +242,7 @@ enum roof_status roof_predict_node_in(struct roof_prediction *out,
         }
         return ROOF_OK;
     }
-    struct roof_prediction longer;
-    bool shorter = false;
-    TRY(predict_longer(&longer, &shorter, node, hardware, error));
-    roof_expect_in(expected, shorter ? &longer : out, stacks);
+    roof_expect_in(expected, out, stacks);
     for (size_t i = 0; i < stacks->count && is_raised(&node->part); i++) {
         if (stacks->stack[i] == ROOF_STACK_VLLM) {
             raise_sum(&expected[i], out, &node->part);

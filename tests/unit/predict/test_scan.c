@@ -232,6 +232,33 @@ static void test_drafts(void **unused)
     roof_hardware_free(f.device);
 }
 
+/* A step of a model knows whose tokens these are. Prompts of 2 to 15 tokens take as long as one of
+ * 16, which has 8192 + 5120 bytes and states of 12800, and 20 tokens of a decode step are drafts.
+ */
+static void test_tokens(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f, ROOF_KERNEL_STATE_PREFILL);
+    double *const p = f.fit[1].parameter;
+    p[V_DRAM] = 1;
+    p[V_L2_CAPACITY] = 1e-3;
+    p[V_L2_RATE] = 1;
+    f.calibration.count = 2;
+    f.workload.tokens = ROOF_TOKENS_PROMPT;
+    f.workload.shape.query_len = 1; /* a prompt of one token is a decode step */
+    check(&f, (832 + 2 * 6400) / 100e3, ROOF_KERNEL_LIMIT_MEMORY);
+    for (int64_t tokens = 2; tokens < 17; tokens++) {
+        f.workload.shape.query_len = tokens;
+        check(&f, (8192 + 5120 + 12800) / 100e3, ROOF_KERNEL_LIMIT_MEMORY);
+    }
+    f.wider = 1.25;
+    f.workload.tokens = ROOF_TOKENS_DECODE;
+    f.workload.shape.query_len = 20;
+    check(&f, (20 * 832 + 21 * 6400) / 100e3, ROOF_KERNEL_LIMIT_MEMORY);
+    roof_hardware_free(f.device);
+}
+
 /* --- what holds for all -------------------------------------------------------------------- */
 
 static bool draw_prompt(struct roof_workload *w, const struct roof_calibration *c)
@@ -280,7 +307,7 @@ int main(void)
         cmocka_unit_test(test_bytes),      cmocka_unit_test(test_steps),
         cmocka_unit_test(test_cache),      cmocka_unit_test(test_operators),
         cmocka_unit_test(test_one_token),  cmocka_unit_test(test_drafts),
-        cmocka_unit_test(test_properties),
+        cmocka_unit_test(test_tokens),     cmocka_unit_test(test_properties),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
