@@ -263,6 +263,14 @@ const char *roof_format_short(char out[ROOF_QUANTITY_SIZE], double value)
     return out;
 }
 
+const char *roof_format_percentile(char out[ROOF_QUANTITY_SIZE], double percent)
+{
+    char number[ROOF_QUANTITY_SIZE];
+    (void)snprintf(out, ROOF_QUANTITY_SIZE, "%s%s", percent > 0 ? "p" : "mean",
+                   percent > 0 ? roof_format_short(number, percent) : "");
+    return out;
+}
+
 const char *roof_format_in(char out[ROOF_QUANTITY_SIZE], double si, enum roof_unit unit)
 {
     char number[ROOF_QUANTITY_SIZE];

@@ -80,6 +80,8 @@ const char *roof_format_range_above(char out[ROOF_RANGE_SIZE], double bound, dou
 /** Writes four significant digits without a unit: "0.9995", "1.234e+10" beyond a million. Returns
  * out. */
 const char *roof_format_short(char out[ROOF_QUANTITY_SIZE], double value);
+/** Names a statistic: "p99", or "mean" for 0. Returns out. */
+const char *roof_format_percentile(char out[ROOF_QUANTITY_SIZE], double percent);
 
 /**
  * Reads an integer, optionally with k, M, G (powers of 1000) or Ki, Mi, Gi (of 1024): "4096",

@@ -40,8 +40,8 @@ static const struct roof_candidate *find(const struct roof_recommendation *r,
     return c;
 }
 
-/* A question about a format whose answer may be yes from some number of rows on. */
-enum question { IS_COMPUTE_BOUND, HAS_NO_GAIN, IS_NOT_BEST };
+/* A question about a format whose answer changes with the rows. */
+enum question { IS_COMPUTE_BOUND, GAINS, IS_NOT_BEST };
 
 static bool holds(const struct scan *s, enum question question, enum roof_precision format)
 {
@@ -53,23 +53,23 @@ static bool holds(const struct scan *s, enum question question, enum roof_precis
     if (question == IS_COMPUTE_BOUND) {
         return c->prediction.bottleneck == ROOF_BOTTLENECK_COMPUTE;
     }
-    return (expected ? c->expected_speedup : c->speedup) <= 1 + ROOF_CROSSOVER_GAIN;
+    return (expected ? c->expected_speedup : c->speedup) > 1 + ROOF_CROSSOVER_GAIN;
 }
 
-/* Finds the fewest rows in (no, yes] with the answer yes; it is yes at `yes` and no at `no`. */
-static enum roof_status bisect(int64_t *out, struct scan *s, enum question question,
-                               enum roof_precision format, int64_t no, int64_t yes)
+/* Finds the fewest rows in (from, to] with an answer that is given at `to` and not at `from`. */
+static enum roof_status bisect(int64_t *out, struct scan *s, enum question question, bool answer,
+                               enum roof_precision format, int64_t from, int64_t to)
 {
-    while (yes - no > 1) {
-        const int64_t middle = no + (yes - no) / 2;
+    while (to - from > 1) {
+        const int64_t middle = from + (to - from) / 2;
         TRY(ask(s, middle));
-        if (holds(s, question, format)) {
-            yes = middle;
+        if (holds(s, question, format) == answer) {
+            to = middle;
         } else {
-            no = middle;
+            from = middle;
         }
     }
-    *out = yes;
+    *out = to;
     return ROOF_OK;
 }
 
@@ -90,7 +90,7 @@ static enum roof_status add_winners(struct roof_crossovers *out, struct scan *s,
             out->more = true;
             return ROOF_OK;
         }
-        TRY(bisect(&change, s, IS_NOT_BEST, out->winner[out->winners - 1].format, from, to));
+        TRY(bisect(&change, s, IS_NOT_BEST, true, out->winner[out->winners - 1].format, from, to));
         TRY(ask(s, change));
         out->winner[out->winners].from = change;
         out->winner[out->winners++].format = winner(s->at);
@@ -114,6 +114,46 @@ static void note(struct edge *edge, bool yes, int64_t rows)
     }
 }
 
+/* Notes that a format gains something from some rows on, or nothing. */
+static void add_gain(struct roof_crossover *c, bool gains, int64_t from, int64_t last)
+{
+    c->no_gain = gains ? 0 : from;
+    c->more_gains = c->more_gains || (gains && c->gains == ROOF_CROSSOVER_GAINS);
+    if (c->more_gains) {
+        return;
+    }
+    if (gains) {
+        c->gain[c->gains].from = from;
+        c->gain[c->gains++].to = last;
+    } else if (c->gains > 0) {
+        c->gain[c->gains - 1].to = from - 1;
+    }
+}
+
+/* Adds the changes of all formats between two points; the answer is that for the second. gained[]
+ * tells which gained at the first, and then which gain at the second. */
+static enum roof_status add_gains(struct roof_crossovers *out, struct scan *s, int64_t before,
+                                  int64_t rows, bool gained[ROOF_PRECISION_COUNT])
+{
+    bool gains[ROOF_PRECISION_COUNT];
+    for (size_t i = 0; i < out->count; i++) {
+        gains[i] = holds(s, GAINS, out->of[i].format);
+    }
+    for (size_t i = 0; i < out->count; i++) {
+        struct roof_crossover *const c = &out->of[i];
+        int64_t change = rows;
+        if (c->format == ROOF_PRECISION_FP16 || (before > 0 && gains[i] == gained[i])) {
+            continue;
+        }
+        if (before > 0) {
+            TRY(bisect(&change, s, GAINS, gains[i], c->format, before, rows));
+        }
+        add_gain(c, gains[i], change, out->last);
+        gained[i] = gains[i];
+    }
+    return ROOF_OK;
+}
+
 /* Takes the formats and the winner of the answer for one row. */
 static void begin(struct roof_crossovers *out, const struct roof_recommendation *answer)
 {
@@ -129,7 +169,7 @@ static void begin(struct roof_crossovers *out, const struct roof_recommendation 
 static enum roof_status scan_all(struct roof_crossovers *out, struct scan *s)
 {
     struct edge compute[ROOF_PRECISION_COUNT] = {{0}};
-    struct edge gain[ROOF_PRECISION_COUNT] = {{0}};
+    bool gained[ROOF_PRECISION_COUNT] = {false};
     int64_t before = 0;
     for (int64_t rows = 1; before < out->last; rows = after(rows, out->last)) {
         TRY(ask(s, rows));
@@ -139,21 +179,19 @@ static enum roof_status scan_all(struct roof_crossovers *out, struct scan *s)
         for (size_t i = 0; i < out->count; i++) {
             const enum roof_precision format = out->of[i].format;
             note(&compute[i], holds(s, IS_COMPUTE_BOUND, format), rows);
-            note(&gain[i], holds(s, HAS_NO_GAIN, format), rows);
         }
+        const enum roof_precision best = winner(s->at);
+        TRY(add_gains(out, s, before, rows, gained));
         if (!out->more) {
-            TRY(add_winners(out, s, before, rows, winner(s->at)));
+            TRY(add_winners(out, s, before, rows, best));
         }
         before = rows;
     }
     for (size_t i = 0; i < out->count; i++) {
         struct roof_crossover *const c = &out->of[i];
         if (compute[i].yes > 0) {
-            TRY(bisect(&c->compute_bound, s, IS_COMPUTE_BOUND, c->format, compute[i].no,
+            TRY(bisect(&c->compute_bound, s, IS_COMPUTE_BOUND, true, c->format, compute[i].no,
                        compute[i].yes));
-        }
-        if (gain[i].yes > 0 && c->format != ROOF_PRECISION_FP16) {
-            TRY(bisect(&c->no_gain, s, HAS_NO_GAIN, c->format, gain[i].no, gain[i].yes));
         }
     }
     return ROOF_OK;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 /**
  * Finds where a recommendation changes as an operator gets more rows (sequences in flight, tokens
- * of a prompt): from which number of rows each format is best, a format is compute-bound, and it is
- * no longer faster than fp16.
+ * of a prompt): from which number of rows each format is best, a format is compute-bound, and for
+ * which numbers of rows it is faster than fp16.
  */
 #ifndef ROOF_DECIDE_CROSSOVER_H
 #define ROOF_DECIDE_CROSSOVER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,12 +20,21 @@
 /** A format that is faster by less than this fraction gains nothing. */
 #define ROOF_CROSSOVER_GAIN 0.01
 
+/** The most ranges of rows in which a format gains something. */
+#define ROOF_CROSSOVER_GAINS 8
+
 /** A candidate, which the constraints may reject. 0 means that there is no such number up to the
  * last. */
 struct roof_crossover {
     enum roof_precision format;
     int64_t compute_bound; /**< the fewest rows from which on its roofline bound is compute */
     int64_t no_gain; /**< the fewest rows from which on it is never faster than fp16; 0 for fp16 */
+    size_t gains;
+    struct {
+        int64_t from;
+        int64_t to;
+    } gain[ROOF_CROSSOVER_GAINS]; /**< the rows for which it is faster than fp16, in order */
+    bool more_gains;              /**< there are ranges after the last of them */
 };
 
 struct roof_crossovers {

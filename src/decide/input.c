@@ -549,12 +549,14 @@ static const struct roof_input inputs[(int)ROOF_INPUT_COUNT - (int)ROOF_DIM_COUN
                         .help = "leave out precisions that the device cannot multiply natively",
                         .commands = ROOF_COMMAND_RECOMMEND,
                         .group = ROOF_GROUP_LIMITS},
-    ROW(MAX_TTFT) = LIMIT("max-ttft", "TIME",
-                          "longest time to first token allowed (500ms; with --rate also p99:1s)",
-                          SERVED(ROOF_COMMAND_RECOMMEND)),
-    ROW(MAX_TPOT) = LIMIT("max-tpot", "TIME",
-                          "longest time per output token allowed (30ms; with --rate also p99:30ms)",
-                          SERVED(ROOF_COMMAND_RECOMMEND)),
+    ROW(MAX_TTFT) =
+        LIMIT("max-ttft", "TIME",
+              "longest time to first token allowed, such as 500ms; with --rate also p99:1s",
+              SERVED(ROOF_COMMAND_RECOMMEND)),
+    ROW(MAX_TPOT) =
+        LIMIT("max-tpot", "TIME",
+              "longest time per output token allowed, such as 30ms; with --rate also p99:30ms",
+              SERVED(ROOF_COMMAND_RECOMMEND)),
     ROW(MIN_TOKENS_PER_S) =
         LIMIT("min-tokens-per-s", "RATE", "lowest tokens/s allowed, summed over all sequences",
               ROOF_COMMAND_RECOMMEND),

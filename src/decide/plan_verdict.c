@@ -75,7 +75,7 @@ void roof_plan_put_asked(struct roof_text *out, enum roof_plan_limit limit,
 {
     char percent[ROOF_QUANTITY_SIZE];
     if (problem->percent[limit] > 0) {
-        roof_text_printf(out, "p%s ", roof_format_short(percent, problem->percent[limit]));
+        roof_text_printf(out, "%s ", roof_format_percentile(percent, problem->percent[limit]));
     }
     roof_plan_put_value(out, limit, problem->limit[limit]);
 }

@@ -35,7 +35,8 @@ static enum roof_status unknown_workload(const char *name, const char *const *fo
         roof_registry_names(names + ROOF_OPERATOR_COUNT, &ids, models);
         status = roof_unknown_name(error, ROOF_USAGE, "operator or model", name, names,
                                    models + ROOF_OPERATOR_COUNT);
-        roof_error_append(error, " (all: roofline list operators, roofline list models)");
+        roof_error_append(error, " (all: roofline list operators, roofline list models; or "
+                                 "the path of a model)");
         roof_hint_vision(error, name, folders);
     }
     free(names);

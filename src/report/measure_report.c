@@ -223,11 +223,11 @@ static void put_kernels(struct roof_text *out, const struct roof_measure_report 
                            "reach what the device can do.\n");
     }
     if (few && report->against == NULL && report->measured->count < report->measured->planned) {
-        roof_text_printf(
-            out,
-            "  Kernels with fewer than %d rows are not fitted, and their expected times can "
-            "be far off.\n  A longer run (--seconds) has more rows.\n",
-            ROOF_FIT_ROWS_MIN);
+        roof_text_printf(out,
+                         "  A kernel with fewer than %d rows of one weight format is not fitted, "
+                         "and its expected "
+                         "times\n  can be far off. A longer run (--seconds) has more rows.\n",
+                         ROOF_FIT_ROWS_MIN);
     }
     if (report->compared) {
         roof_text_put(out, roof_agrees(j) ? "  Predictions and measurements agree within 15%.\n"

@@ -167,10 +167,11 @@ void roof_table_append(struct roof_table *table, enum roof_table_kind kind, cons
     roof_fields_add(&table->columns, &column, 1, column.part);
 }
 
-static bool too_wide(const struct roof_table *table)
+bool roof_table_is_too_wide(const struct roof_table *table)
 {
     const bool markdown = table->output == ROOF_OUTPUT_MARKDOWN;
-    return roof_table_width(table) > (markdown ? MARKDOWN_WIDTH : ROOF_PAGE_WIDTH);
+    return (markdown || table->output == ROOF_OUTPUT_TEXT) &&
+           roof_table_width(table) > (markdown ? MARKDOWN_WIDTH : ROOF_PAGE_WIDTH);
 }
 
 /* Removes a column of at most this worth while the table is too wide. */
@@ -178,7 +179,7 @@ static void spare(struct roof_table *table, const struct roof_kept_columns *kept
                   const struct roof_variety *variety, enum worth most, const char *key)
 {
     const enum worth is = worth(variety, key);
-    if (too_wide(table) && is <= most && (is < WORTH_MUCH || !is_kept(kept, key))) {
+    if (roof_table_is_too_wide(table) && is <= most && (is < WORTH_MUCH || !is_kept(kept, key))) {
         roof_table_hide(table, key);
     }
 }
@@ -213,7 +214,8 @@ void roof_table_narrow(struct roof_table *table, const struct roof_kept_columns 
     if (markdown && table->kind == ROOF_TABLE_OPERATORS) {
         return; /* lists of dimensions have blanks, where cells can be folded */
     }
-    if (variety == NULL && table->kind == ROOF_TABLE_MODEL_PREDICTIONS && too_wide(table)) {
+    if (variety == NULL && table->kind == ROOF_TABLE_MODEL_PREDICTIONS &&
+        roof_table_is_too_wide(table)) {
         roof_table_hide(table, "expected_tokens_per_s"); /* it follows from the expected time */
     }
     for (int most = WORTH_NOTHING; most <= WORTH_MOST; most++) {

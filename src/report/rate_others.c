@@ -39,26 +39,27 @@ bool roof_rate_is_other(const struct roof_latency_limit *limit)
     return !isnan(limit->time_s) && limit->percent != SHOWN_PERCENT;
 }
 
-bool roof_rate_other_percentile(const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
+void roof_rate_put_others(struct roof_text *out, const struct roof_fields *columns,
+                          const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
 {
-    bool other = false;
-    for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
-        other = other || roof_rate_is_other(&limit[i]);
-    }
-    return other;
-}
-
-void roof_rate_percentiles(struct roof_text *out,
-                           const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
-{
-    const char *separator = "";
+    static const char *const keys[ROOF_LATENCY_COUNT] = {"ttft_ms_p99", "tpot_ms_p99",
+                                                         "e2e_ms_p99"};
+    static const char begin[] =
+        "p99: may be above a limit on another statistic, which each plan keeps (";
+    const char *separator = begin;
+    const size_t from = out->length;
     for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
         char percent[ROOF_QUANTITY_SIZE];
-        if (roof_rate_is_other(&limit[i])) {
+        if (roof_rate_is_other(&limit[i]) && roof_fields_find(columns, keys[i]) != NULL) {
             roof_text_printf(out, "%s%s of %s", separator,
-                             roof_report_percentile(percent, limit[i].percent),
+                             roof_format_percentile(percent, limit[i].percent),
                              roof_report_latency((enum roof_latency)i));
             separator = ", ";
         }
+    }
+    if (separator != begin) {
+        roof_text_put(out, ")");
+        roof_text_fold(out, from, 5);
+        roof_text_put(out, "\n");
     }
 }

@@ -8,12 +8,12 @@
 /** Writes the copies of the best plan for each of several rates. */
 void roof_rate_others_text(struct roof_text *out, const struct roof_rate_answer *a);
 
-/** Tells whether a limit is on another statistic than p99, and whether any limit is. */
+/** Tells whether a limit is on another statistic than p99. */
 bool roof_rate_is_other(const struct roof_latency_limit *limit);
-bool roof_rate_other_percentile(const struct roof_latency_limit limit[ROOF_LATENCY_COUNT]);
 
-/** Writes these: "p95 of time to first token, mean of time per token". */
-void roof_rate_percentiles(struct roof_text *out,
-                           const struct roof_latency_limit limit[ROOF_LATENCY_COUNT]);
+/** Says which columns of p99 may be above a limit, because it is on another statistic; nothing if
+ * the table has none. */
+void roof_rate_put_others(struct roof_text *out, const struct roof_fields *columns,
+                          const struct roof_latency_limit limit[ROOF_LATENCY_COUNT]);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -41,10 +42,20 @@ static void put_load(struct roof_text *out, const struct roof_rate_answer *a)
     roof_text_put(out, "\n\n");
 }
 
-/* Writes the simulated value for each limit: "p99 of time to first token 890 ms (limit 1 s)". */
+/* Writes a time that has no limit: "p99 of time per token 24 ms (no limit)". */
+static void put_unlimited(struct roof_text *out, const char *separator,
+                          const struct roof_simulation *s, enum roof_latency latency)
+{
+    char time[ROOF_QUANTITY_SIZE];
+    roof_text_printf(out, "%sp99 of %s %s (no limit)", separator, roof_report_latency(latency),
+                     roof_format_quantity(time, s->latency[latency].p99_s, ROOF_UNIT_MILLISECONDS));
+}
+
+/* Writes the simulated value for each limit, "p99 of time to first token 890 ms (limit 1 s)";
+ * `whole` adds the times to first token and per token that have none. */
 static void put_latencies(struct roof_text *out, const struct roof_simulation *s,
                           const struct roof_latency_limit limit[ROOF_LATENCY_COUNT],
-                          const char *between)
+                          const char *between, bool whole)
 {
     const char *separator = "";
     for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
@@ -54,7 +65,7 @@ static void put_latencies(struct roof_text *out, const struct roof_simulation *s
         if (!isnan(limit[i].time_s)) {
             roof_text_printf(
                 out, "%s%s of %s %s (limit %s", separator,
-                roof_report_percentile(percent, limit[i].percent),
+                roof_format_percentile(percent, limit[i].percent),
                 roof_report_latency((enum roof_latency)i),
                 isinf(s->latency[i].limited_s)
                     ? "unbounded"
@@ -62,6 +73,9 @@ static void put_latencies(struct roof_text *out, const struct roof_simulation *s
                 roof_format_quantity(most, limit[i].time_s, ROOF_UNIT_MILLISECONDS));
             roof_report_unsure(out, "; ", "", &s->latency[i], &limit[i]);
             roof_text_put(out, ")");
+            separator = between;
+        } else if (whole && i != ROOF_LATENCY_E2E && !isnan(s->latency[i].p99_s)) {
+            put_unlimited(out, separator, s, (enum roof_latency)i);
             separator = between;
         }
     }
@@ -87,7 +101,7 @@ void roof_rate_report_remark(struct roof_text *out, const struct roof_rate_answe
     roof_text_put(out, "for ");
     roof_report_requests(out, way->rate);
     roof_text_printf(out, ", %s, simulated: ", answer->arrivals);
-    put_latencies(out, &way->at, answer->problem->load->limit, ", ");
+    put_latencies(out, &way->at, answer->problem->load->limit, ", ", false);
     out->length -= out->failed ? 0 : 1; /* the newline */
 }
 
@@ -226,7 +240,7 @@ static void put_best(struct roof_text *out, const struct roof_rate_answer *a)
                      way->plan.basis == ROOF_PLAN_BOUND ? "; steps take their lower bounds" : "");
     roof_plan_put_assumed(out, problem);
     roof_text_put(out, "  simulated:   ");
-    put_latencies(out, &way->at, limit, BELOW);
+    put_latencies(out, &way->at, limit, BELOW, true);
     if (way->plan.dp > 1 || way->plan.prefill.copies > 1) {
         roof_text_printf(out, "  router:      %s\n", roof_router_names[a->problem->load->router]);
     }
@@ -247,7 +261,7 @@ static void put_best(struct roof_text *out, const struct roof_rate_answer *a)
     if (way->plan.dp > 1 && way->fewer.steps > 0) {
         roof_text_printf(out, "  fewer:       with %" PRId64 " cop%s, ", way->plan.dp - 1,
                          way->plan.dp == 2 ? "y" : "ies");
-        put_latencies(out, &way->fewer, limit, BELOW);
+        put_latencies(out, &way->fewer, limit, BELOW, false);
     }
     roof_text_printf(out, "  accuracy:    loss %s\n", roof_accuracy_name(way->plan.loss));
     roof_plan_put_notes(out, &way->plan, problem);
@@ -258,9 +272,14 @@ static void put_best(struct roof_text *out, const struct roof_rate_answer *a)
                          roof_format_short(number, way->plan.watt));
     }
     if (!isnan(way->cost)) {
-        roof_text_printf(out, "  cost:        %s per hour", roof_format_short(number, way->price));
-        roof_text_printf(out, ", %s per million generated tokens, their prompts included\n",
+        const size_t line = out->length;
+        roof_text_printf(out, "  cost:        %s per hour; ",
+                         roof_format_short(number, way->price));
+        roof_text_printf(out, "%s per million generated tokens with their prompts at ",
                          roof_format_short(number, way->cost));
+        roof_report_requests(out, way->rate);
+        roof_text_fold(out, line, 15);
+        roof_text_put(out, "\n");
     }
 }
 
@@ -405,20 +424,15 @@ static void put_legend(struct roof_text *out, const struct roof_rate_answer *a, 
     if (halves != NULL) {
         put_halves(out, a, &halves->plan);
     }
-    if (roof_rate_other_percentile(a->problem->load->limit)) {
-        const size_t from = out->length;
-        roof_text_put(out,
-                      "p99: may be above a limit on another statistic, which each plan keeps (");
-        roof_rate_percentiles(out, a->problem->load->limit);
-        roof_text_put(out, ")");
-        roof_text_fold(out, from, 5);
-        roof_text_put(out, "\n");
-    }
     if (searched < shown) {
+        char first[ROOF_QUANTITY_SIZE] = "";
+        if (searched > 1) {
+            (void)snprintf(first, sizeof first, " %zu", searched);
+        }
         roof_text_printf(out,
                          "max req/s: the greatest rate that keeps the limits, searched for the "
-                         "first %zu only\n",
-                         searched);
+                         "first%s only\n",
+                         first);
     }
     if (low) {
         char rate[ROOF_QUANTITY_SIZE];
@@ -550,7 +564,7 @@ static void put_nearest(struct roof_text *out, const struct roof_rate_answer *a)
     roof_plan_describe_place(out, &nearest->plan, &a->problem->answer->problem);
     roof_text_printf(out, ", %s, KV cache %s\n  simulated:   ", row.formats,
                      roof_format(row.kv)->name);
-    put_latencies(out, &nearest->at, a->problem->load->limit, BELOW);
+    put_latencies(out, &nearest->at, a->problem->load->limit, BELOW, true);
     if (a->problem->answer->problem.hardware_count > 1 ||
         a->found->miss[nearest->plan.hardware].unlinked > 0) {
         put_without(out, a, "\n");
@@ -568,7 +582,7 @@ void roof_rate_report_nearest(struct roof_text *out, const struct roof_rate_answ
     roof_text_put(out, "the nearest plan is ");
     put_way(out, nearest, &row, &answer->problem->answer->problem, ", ");
     roof_text_put(out, ", with ");
-    put_latencies(out, &nearest->at, answer->problem->load->limit, ", ");
+    put_latencies(out, &nearest->at, answer->problem->load->limit, ", ", false);
     if (!out->failed) {
         out->data[--out->length] = '\0'; /* the newline */
     }
@@ -700,6 +714,10 @@ void roof_rate_report_markdown(struct roof_text *out, const struct roof_rate_ans
         const struct roof_rate_plan *const way = &answer->found->way[0];
         roof_plan_name(&row, &way->plan, 1, problem);
         put_way(&best, way, &row, problem, ", ");
+        if (!isnan(way->price)) {
+            char price[ROOF_QUANTITY_SIZE];
+            roof_text_printf(&best, ", cost %s per hour", roof_format_short(price, way->price));
+        }
         roof_text_put(out, "**Use ");
         roof_text_markdown(out, best.failed ? "" : best.data);
         roof_text_put(out, ".**\n\n");

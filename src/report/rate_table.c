@@ -29,6 +29,7 @@ struct common {
     bool bounds;     /* some rows have lower bounds only */
     bool apart;      /* experts have another split than attention */
     bool halves;     /* some copies prefill, and others decode */
+    bool engines;    /* rows differ by the engine whose scheduler was simulated */
     bool caches;     /* rows differ by the format of the KV cache */
     bool chunks;     /* rows differ by the most prompt tokens in a step */
     bool only_chunk; /* two rows differ by this alone */
@@ -76,6 +77,7 @@ static void add_row(struct common *c, const struct roof_rate_plan *way,
     c->bounds = c->bounds || plan->basis == ROOF_PLAN_BOUND;
     c->priced = c->priced || !isnan(way->price);
     c->apart = c->apart || plan->split.attention_dp > 1 || plan->split.moe_ep > 1;
+    c->engines = c->engines || way->engine != c->first->engine;
     c->caches = c->caches || row.kv != first.kv;
     c->chunks = c->chunks || way->chunk != c->first->chunk;
     c->whole = c->whole || way->chunk == ROOF_BUDGET_WHOLE;
@@ -151,6 +153,7 @@ static void hide_columns(struct roof_table *table, const struct common *c,
                    {"attention_dp", !c->apart},
                    {"moe_ep", !c->apart},
                    {"ep", true},
+                   {"scheduler", !c->engines},
                    {"chunk", !c->chunks},
                    {"e2e_ms_p99", isnan(a->problem->load->limit[ROOF_LATENCY_E2E].time_s)}};
     for (size_t i = 0; i < COUNT(columns); i++) {
@@ -188,9 +191,10 @@ static void make_room(struct roof_table *table, const struct common *c,
                    {"devices", c->halves},
                    {"price_per_hour", a->problem->answer->problem.objective != ROOF_PLAN_COST},
                    {"tdp_w", true},
+                   {"scheduler", true},
                    {"moe_ep", true}};
-    for (size_t i = 0; i < COUNT(columns) && table->output == ROOF_OUTPUT_TEXT; i++) {
-        if (columns[i].spare && roof_table_width(table) > ROOF_PAGE_WIDTH) {
+    for (size_t i = 0; i < COUNT(columns); i++) {
+        if (columns[i].spare && roof_table_is_too_wide(table)) {
             roof_table_hide(table, columns[i].key);
         }
     }
@@ -254,7 +258,7 @@ static void add_limited(struct roof_table *table, struct headings *headings,
         const size_t at = (size_t)(beside - all->field);
         struct roof_field column = *beside;
         (void)snprintf(headings->text[i], sizeof headings->text[i], "%s %s", columns[i].name,
-                       roof_report_percentile(percent, limit[i].percent));
+                       roof_format_percentile(percent, limit[i].percent));
         column.key = columns[i].key;
         column.offset = columns[i].offset;
         column.label = headings->text[i];
@@ -308,5 +312,6 @@ void roof_rate_put_table(struct roof_text *out, enum roof_output output,
     }
     roof_table_end(&table, out);
     roof_table_left_out(&table, &all, out);
+    roof_rate_put_others(legend, &table.columns, a->problem->load->limit);
     put_split(legend, &table, &c);
 }

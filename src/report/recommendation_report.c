@@ -18,6 +18,15 @@ static void json_rows(struct roof_text *out, const char *key, int64_t rows)
     }
 }
 
+static void json_gains(struct roof_text *out, const struct roof_crossover *c)
+{
+    for (size_t i = 0; i < c->gains; i++) {
+        roof_text_printf(out, "%s{\"from\": %" PRId64 ", \"to\": %" PRId64 "}",
+                         i == 0 ? ", \"gains\": [" : ", ", c->gain[i].from, c->gain[i].to);
+    }
+    roof_text_put(out, c->gains > 0 ? "]" : "");
+}
+
 static void json_crossovers(struct roof_text *out, const struct roof_crossovers *c)
 {
     roof_text_printf(out,
@@ -37,6 +46,7 @@ static void json_crossovers(struct roof_text *out, const struct roof_crossovers 
                          roof_format(c->of[i].format)->name);
         json_rows(out, "compute_bound_from", c->of[i].compute_bound);
         json_rows(out, "no_gain_from", c->of[i].no_gain);
+        json_gains(out, &c->of[i]);
         roof_text_put(out, "}");
     }
     roof_text_put(out, "]}");
@@ -126,10 +136,33 @@ static const char *rows_text(char out[ROOF_QUANTITY_SIZE], int64_t rows)
     return rows > 0 ? out : "never";
 }
 
+/* Writes the rows for which a format is faster than fp16: "1 to 14, 524289 and more". */
+static void put_gains(struct roof_text *out, const struct roof_crossover *c, int64_t last)
+{
+    if (c->format == ROOF_PRECISION_FP16 || c->gains == 0) {
+        roof_text_put(out, c->format == ROOF_PRECISION_FP16 ? "-" : "none");
+        return;
+    }
+    for (size_t i = 0; i < c->gains; i++) {
+        const int64_t from = c->gain[i].from;
+        const int64_t to = c->gain[i].to;
+        roof_text_put(out, i == 0 ? "" : ", ");
+        if (from == 1 && to == last) {
+            roof_text_put(out, "all");
+        } else if (to == last) {
+            roof_text_printf(out, "%" PRId64 " and more", from);
+        } else if (from == to) {
+            roof_text_printf(out, "%" PRId64, from);
+        } else {
+            roof_text_printf(out, "%" PRId64 " to %" PRId64, from, to);
+        }
+    }
+    roof_text_put(out, c->more_gains ? ", and others above" : "");
+}
+
 static void put_crossovers(struct roof_text *out, const struct roof_crossovers *c)
 {
     char bound[ROOF_QUANTITY_SIZE];
-    char gain[ROOF_QUANTITY_SIZE];
     char name[ROOF_INPUT_NAME_SIZE];
     (void)roof_input_name(name, &roof_dimensions[c->along]);
     roof_text_printf(out, "\nBest format by %s (up to %" PRId64 "):", name, c->last);
@@ -139,13 +172,16 @@ static void put_crossovers(struct roof_text *out, const struct roof_crossovers *
                          format == ROOF_PRECISION_AUTO ? "none" : roof_format(format)->name,
                          c->winner[i].from);
     }
-    roof_text_printf(out, "%s\n\n  %-12s  %18s  %22s\n", c->more ? ", and then changes again" : "",
-                     "precision", "compute-bound from", "no gain over fp16 from");
+    roof_text_printf(out, "%s\n\n  %-12s  %18s  faster than fp16 for %s\n",
+                     c->more ? ", and then changes again" : "", "precision", "compute-bound from",
+                     name);
     for (size_t i = 0; i < c->count; i++) {
-        const bool baseline = c->of[i].format == ROOF_PRECISION_FP16;
-        roof_text_printf(out, "  %-12s  %18s  %22s\n", roof_format(c->of[i].format)->name,
-                         rows_text(bound, c->of[i].compute_bound),
-                         baseline ? "-" : rows_text(gain, c->of[i].no_gain));
+        const size_t line = out->length;
+        roof_text_printf(out, "  %-12s  %18s  ", roof_format(c->of[i].format)->name,
+                         rows_text(bound, c->of[i].compute_bound));
+        put_gains(out, &c->of[i], c->last);
+        roof_text_fold(out, line, 36);
+        roof_text_put(out, "\n");
     }
 }
 

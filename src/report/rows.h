@@ -34,6 +34,8 @@ struct roof_variety {
 void roof_variety_add(struct roof_variety *variety, const struct roof_table *table,
                       const struct roof_prediction *prediction,
                       const struct roof_model_prediction *model, const struct roof_tile *tile);
+/** Tells whether a table for people is wider than its page. */
+bool roof_table_is_too_wide(const struct roof_table *table);
 /** Removes columns from a text table that is wider than a page: empty ones, then those with equal
  * values in all rows, then the least important. Kept columns stay. `variety` may be NULL. */
 void roof_table_narrow(struct roof_table *table, const struct roof_kept_columns *kept,

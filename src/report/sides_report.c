@@ -116,10 +116,7 @@ static bool converts(const struct roof_side *side)
     if (r == NULL) {
         return is_converted(side->prediction->workload.formats.weights);
     }
-    bool any = is_converted(r->scenario.common.formats.weights);
-    for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
-        any = any || is_converted(r->scenario.weight[w]);
-    }
+    bool any = false;
     for (size_t i = 0; i < r->count; i++) {
         any = any || is_converted(r->node[i].prediction.workload.formats.weights);
     }

@@ -35,14 +35,6 @@ const char *roof_simulation_missed(char out[ROOF_QUANTITY_SIZE], double time_s, 
     return out;
 }
 
-const char *roof_report_percentile(char out[ROOF_QUANTITY_SIZE], double percent)
-{
-    char number[ROOF_QUANTITY_SIZE];
-    (void)snprintf(out, ROOF_QUANTITY_SIZE, "%s%s", percent > 0 ? "p" : "mean",
-                   percent > 0 ? roof_format_short(number, percent) : "");
-    return out;
-}
-
 void roof_report_unsure(struct roof_text *out, const char *before, const char *after,
                         const struct roof_latency_result *result,
                         const struct roof_latency_limit *limit)
@@ -61,7 +53,7 @@ void roof_simulation_put_limit(struct roof_text *out, const struct roof_simulati
     char name[ROOF_QUANTITY_SIZE];
     char time[ROOF_QUANTITY_SIZE];
     char most[ROOF_QUANTITY_SIZE];
-    roof_text_printf(out, "%s of %s %s, limit %s", roof_report_percentile(name, limit->percent),
+    roof_text_printf(out, "%s of %s %s, limit %s", roof_format_percentile(name, limit->percent),
                      roof_report_latency(latency),
                      isinf(r->limited_s) ? "unbounded"
                      : r->met            ? roof_simulation_short(time, r->limited_s)

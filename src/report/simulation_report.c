@@ -199,7 +199,7 @@ static void put_none(struct roof_text *out, const struct roof_simulation *s,
         char most[ROOF_QUANTITY_SIZE];
         if (!r->met && isfinite(r->limited_s)) {
             roof_text_printf(out, "%sthe %s of %s is %s (limit %s)", separator,
-                             roof_report_percentile(name, limit[i].percent),
+                             roof_format_percentile(name, limit[i].percent),
                              roof_report_latency((enum roof_latency)i),
                              roof_simulation_missed(time, r->limited_s, limit[i].time_s),
                              roof_simulation_short(most, limit[i].time_s));
@@ -494,10 +494,8 @@ static void put_extent(struct roof_text *out, const struct roof_simulation_row *
     roof_text_printf(out, "  %-20s %" PRIu64 " measured after warm-up, seed %" PRId64 "\n",
                      "requests", s->requests, row->seed);
     if (!row->deployment->bound && !row->fitted && row->step_scale == 1) {
-        put_line(out, "not included", "the error of the step times");
-        roof_text_put(out, row->request_overhead_s > 0
-                               ? "\n"
-                               : "; first tokens of real engines came later\n");
+        put_line(out, "not included",
+                 "the error of the step times; first tokens of real engines came later\n");
     }
     put_longer(out, row);
     put_histogram(out, row);

@@ -13,8 +13,6 @@ void roof_simulation_report_text(struct roof_text *out, const struct roof_simula
 /** Writes a simulation in Markdown, with the text report folded below its tables. */
 void roof_simulation_report_markdown(struct roof_text *out, const struct roof_simulation_row *row,
                                      const struct roof_latency_limit limit[ROOF_LATENCY_COUNT]);
-/* Writes "p99" or "mean". */
-const char *roof_report_percentile(char out[ROOF_QUANTITY_SIZE], double percent);
 /* Names a latency in words: "time to first token". */
 const char *roof_report_latency(enum roof_latency latency);
 /* Writes "+- 58 ms: uncertain" between two texts if it does; otherwise nothing. */

@@ -117,11 +117,12 @@ void roof_speedup_report_times(struct roof_text *out, const struct roof_gain *ga
             separator = ", ";
         }
     }
+    separator = saved < 0 ? "; saved: " : "; lost: ";
     for (int i = 0; i < ROOF_CAUSE_COUNT; i++) {
         const double own = -sign * gain->saved_s[i];
         if (is_some(own, saved, look)) {
-            roof_text_printf(out, "%sless %s%s for %s", separator, amount_of(time, own, look), unit,
-                             roof_cause_name((enum roof_cause)i));
+            roof_text_printf(out, "%s%s %s%s", separator, roof_cause_name((enum roof_cause)i),
+                             amount_of(time, own, look), unit);
             separator = ", ";
         }
     }

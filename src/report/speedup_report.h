@@ -15,7 +15,7 @@ void roof_speedup_report_text(struct roof_text *out, const struct roof_speedup *
 void roof_speedup_report_shares(struct roof_text *out, const struct roof_gain *gain,
                                 const char *separator);
 /** Writes the times of all causes, then of those that act against them, so that they add up to the
- * saved time: ": memory 20.100 ms, compute 5.000 ms, less 12.000 ms for kernels". The form of the
+ * saved time: ": memory 20.100 ms, compute 5.000 ms; lost: kernels 12.000 ms". The form of the
  * times is in milliseconds; NULL: each has its own. Writes nothing for a negligible saving. */
 void roof_speedup_report_times(struct roof_text *out, const struct roof_gain *gain,
                                const char *separator, const struct roof_time_look *look);

@@ -57,6 +57,12 @@ static void test_by_hand(void **unused)
     /* From there on 2 m us, fp16 (20 + 0.04 m) us until it is bound likewise: 1.01 x 2 m >=
      * 20 + 0.04 m from m = 20 / 1.98 = 10.1. */
     assert_int_equal(of(P(INT4))->no_gain, 11);
+    assert_int_equal(of(P(INT4))->gains, 1);
+    assert_int_equal(of(P(INT4))->gain[0].from, 1);
+    assert_int_equal(of(P(INT4))->gain[0].to, 10);
+    assert_int_equal(of(P(FP8_E4M3))->gains, 1);
+    assert_int_equal(of(P(FP8_E4M3))->gain[0].to, ROOF_CROSSOVER_MAX);
+    assert_int_equal(of(P(FP16))->gains, 0);
     /* fp8 takes (10 + 0.03 m) us, int4 2 m us from 3 rows on: 10 / 1.97 = 5.1. */
     assert_int_equal(found.winners, 2);
     assert_int_equal(found.winner[0].from, 1);
@@ -90,6 +96,16 @@ static bool compute_bound(const struct roof_candidate *c)
     return c->prediction.bottleneck == ROOF_BOTTLENECK_COMPUTE;
 }
 
+/* Tells whether some rows lie in a range in which a format gains something. */
+static bool gains_at(const struct roof_crossover *c, int64_t rows)
+{
+    bool in = false;
+    for (size_t i = 0; i < c->gains; i++) {
+        in = in || (rows >= c->gain[i].from && rows <= c->gain[i].to);
+    }
+    return in;
+}
+
 /* Every number of rows one by one says the same. */
 static void check_all(struct roof_workload w, const struct roof_hardware *hardware,
                       struct roof_recommend_options options)
@@ -115,6 +131,7 @@ static void check_all(struct roof_workload w, const struct roof_hardware *hardwa
             if (c->speedup > 1.01) {
                 no_gain[c->format] = rows;
             }
+            assert_int_equal(gains_at(of(c->format), rows), c->speedup > 1.01);
         }
     }
     assert_int_equal(at + 1, found.winners);
@@ -182,6 +199,17 @@ static void test_expected(void **unused)
                 if (one.candidate[k].format == c->format) {
                     assert_int_equal(one.candidate[k].expected_speedup <= 1.01, back == 0);
                 }
+            }
+        }
+        assert_false(c->more_gains);
+        for (size_t g = 0; g < c->gains; g++) {
+            assert_true(c->gain[g].from <= c->gain[g].to);
+            assert_true(g == 0 || c->gain[g].from > c->gain[g - 1].to + 1);
+            w.shape.m = c->gain[g].from;
+            assert_int_equal(roof_recommend(&one, &w, device, &accuracy, &options, NULL), ROOF_OK);
+            for (size_t k = 0; k < one.count; k++) {
+                assert_true(one.candidate[k].format != c->format ||
+                            one.candidate[k].expected_speedup > 1.01);
             }
         }
         for (int64_t back = 0; back < 2 && c->compute_bound > 1; back++) {
