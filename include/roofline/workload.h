@@ -197,7 +197,7 @@ enum roof_tokens {
 /** One operator to predict. Start with ROOF_WORKLOAD_INIT. */
 struct roof_workload {
     enum roof_operator op;
-    enum roof_tokens tokens; /**< matters to the expected time only */
+    enum roof_tokens tokens; /**< whose they are; matters to the expected time only */
     struct roof_shape shape;
     struct roof_formats formats;
     int64_t sparse; /**< flag: two of four weights are pruned. They are stored compressed, and

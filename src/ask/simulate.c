@@ -171,6 +171,7 @@ static enum roof_status run(struct roof_simulation *result, struct simulate_inpu
     }
     in->row.step_scale = deployments->copy.scenario.common.step_scale;
     in->row.request_overhead_s = in->inputs.limits.overhead_s;
+    in->row.own_overhead = !in->inputs.limits.engine_overhead;
     if (!in->capacity) {
         in->timeline = (struct roof_timeline){0}; /* excludes the simulations of a fit */
         return roof_simulate(result, &in->inputs, error);

@@ -13,6 +13,7 @@ struct scan {
     const struct roof_accuracy *accuracy;
     const struct roof_recommend_options *options;
     const struct roof_input *along;
+    double gain;                    /* the fraction that counts as one */
     struct roof_recommendation *at; /* the answer for the last number of rows */
     struct roof_error *error;
 };
@@ -53,7 +54,7 @@ static bool holds(const struct scan *s, enum question question, enum roof_precis
     if (question == IS_COMPUTE_BOUND) {
         return c->prediction.bottleneck == ROOF_BOTTLENECK_COMPUTE;
     }
-    return (expected ? c->expected_speedup : c->speedup) > 1 + ROOF_CROSSOVER_GAIN;
+    return (expected ? c->expected_speedup : c->speedup) > 1 + s->gain;
 }
 
 /* Finds the fewest rows in (from, to] with an answer that is given at `to` and not at `from`. */
@@ -118,15 +119,11 @@ static void note(struct edge *edge, bool yes, int64_t rows)
 static void add_gain(struct roof_crossover *c, bool gains, int64_t from, int64_t last)
 {
     c->no_gain = gains ? 0 : from;
-    c->more_gains = c->more_gains || (gains && c->gains == ROOF_CROSSOVER_GAINS);
-    if (c->more_gains) {
-        return;
-    }
     if (gains) {
-        c->gain[c->gains].from = from;
-        c->gain[c->gains++].to = last;
+        c->gain[c->gains].from = (int32_t)from;
+        c->gain[c->gains++].to = (int32_t)last;
     } else if (c->gains > 0) {
-        c->gain[c->gains - 1].to = from - 1;
+        c->gain[c->gains - 1].to = (int32_t)(from - 1);
     }
 }
 
@@ -208,9 +205,15 @@ enum roof_status roof_crossovers(struct roof_crossovers *out, const struct roof_
                      .hardware = hardware,
                      .accuracy = accuracy,
                      .options = options,
+                     .gain = options->ranking == ROOF_RANKING_EXPECTED
+                                 ? ROOF_CROSSOVER_GAIN_EXPECTED
+                                 : ROOF_CROSSOVER_GAIN,
                      .error = error};
     struct roof_workload resolved = *workload;
-    *out = (struct roof_crossovers){.along = ROOF_DIM_COUNT, .last = ROOF_CROSSOVER_MAX};
+    *out = (struct roof_crossovers){.along = ROOF_DIM_COUNT,
+                                    .last = ROOF_CROSSOVER_MAX,
+                                    .gain = s.gain,
+                                    .balanced = options->objective == ROOF_OBJECTIVE_BALANCED};
     TRY(roof_workload_resolve(&resolved, error));
     if (s.workload.op == ROOF_OPERATOR_GEMV) {
         s.workload.op = ROOF_OPERATOR_GEMM;
@@ -223,7 +226,8 @@ enum roof_status roof_crossovers(struct roof_crossovers *out, const struct roof_
     if (out->along == ROOF_DIM_COUNT) {
         return ROOF_OK;
     }
-    if (out->along == ROOF_DIM_QUERY_LEN && resolved.shape.kv_len < out->last) {
+    if (out->along == ROOF_DIM_QUERY_LEN && roof_operator_has(s.workload.op, ROOF_DIM_KV_LEN) &&
+        resolved.shape.kv_len < out->last) {
         out->last = resolved.shape.kv_len; /* a chunk is no longer than its context */
     }
     s.along = &roof_dimensions[out->along];

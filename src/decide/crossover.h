@@ -17,11 +17,13 @@
 /** The scan goes up to this many rows, or up to as many queries as there are keys. */
 #define ROOF_CROSSOVER_MAX 1048576
 #define ROOF_CROSSOVER_WINNERS 32
-/** A format that is faster by less than this fraction gains nothing. */
+/** A format that is faster by less than this fraction gains nothing. Expected times have errors of
+ * some per cent, so a smaller gain is none there. */
 #define ROOF_CROSSOVER_GAIN 0.01
+#define ROOF_CROSSOVER_GAIN_EXPECTED 0.1
 
-/** The most ranges of rows in which a format gains something. */
-#define ROOF_CROSSOVER_GAINS 8
+/** The most ranges of rows in which a format gains something: the scan has 161 points. */
+#define ROOF_CROSSOVER_GAINS 81
 
 /** A candidate, which the constraints may reject. 0 means that there is no such number up to the
  * last. */
@@ -31,17 +33,18 @@ struct roof_crossover {
     int64_t no_gain; /**< the fewest rows from which on it is never faster than fp16; 0 for fp16 */
     size_t gains;
     struct {
-        int64_t from;
-        int64_t to;
+        int32_t from;
+        int32_t to;
     } gain[ROOF_CROSSOVER_GAINS]; /**< the rows for which it is faster than fp16, in order */
-    bool more_gains;              /**< there are ranges after the last of them */
 };
 
 struct roof_crossovers {
     enum roof_dimension
         along; /**< the dimension that has the rows; ROOF_DIM_COUNT: there is none */
     int64_t last;
-    size_t count; /**< formats, in the order of the recommendation */
+    double gain;   /**< the fraction that counts as one */
+    bool balanced; /**< best is the format with the least loss that is nearly the fastest */
+    size_t count;  /**< formats, in the order of the recommendation */
     struct roof_crossover of[ROOF_PRECISION_COUNT];
     size_t winners;
     struct {

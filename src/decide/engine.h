@@ -289,8 +289,9 @@ unsigned roof_engines_units(const struct roof_engines *engines, size_t serving,
 enum roof_engine_use {
     ROOF_ENGINE_USE_UNKNOWN, /**< the device has no architecture by which engines know it */
     ROOF_ENGINE_USE_NONE,
-    ROOF_ENGINE_USE_STORED,  /**< weights are stored so, with wider inputs */
-    ROOF_ENGINE_USE_COMPUTED /**< inputs have the format, too, or it has 16 bits or more */
+    ROOF_ENGINE_USE_PUBLISHED, /**< only in models that are published in it */
+    ROOF_ENGINE_USE_STORED,    /**< weights are stored so, with wider inputs */
+    ROOF_ENGINE_USE_COMPUTED   /**< inputs have the format, too, or it has 16 bits or more */
 };
 /** Finds the widest use that an engine (NULL: any) makes of a format, or of one with other scales,
  * on a device: for the weights of any model or, if `cache`, for the KV cache. */

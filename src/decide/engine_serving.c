@@ -217,10 +217,10 @@ static enum roof_engine_use use_of(const struct roof_engine_format *f, enum roof
     if (cache) {
         return has_kv(f, format) ? ROOF_ENGINE_USE_COMPUTED : ROOF_ENGINE_USE_NONE;
     }
-    const bool any_model = f->quantization == NULL;
-    return !any_model || !same_kind(f->weights, format) ? ROOF_ENGINE_USE_NONE
-           : same_kind(f->activations, format)          ? ROOF_ENGINE_USE_COMPUTED
-                                                        : ROOF_ENGINE_USE_STORED;
+    return !same_kind(f->weights, format)      ? ROOF_ENGINE_USE_NONE
+           : f->quantization != NULL           ? ROOF_ENGINE_USE_PUBLISHED
+           : same_kind(f->activations, format) ? ROOF_ENGINE_USE_COMPUTED
+                                               : ROOF_ENGINE_USE_STORED;
 }
 
 /* Returns the widest use that one engine makes of a format. */

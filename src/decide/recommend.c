@@ -48,6 +48,12 @@ static struct roof_workload as_candidate(const struct roof_workload *workload,
     return w;
 }
 
+/* Tells whether the format is that of a KV cache, which attention reads in place of weights. */
+static bool reads_cache(const struct roof_workload *w)
+{
+    return roof_operator_row(w->op)->other == ROOF_ROLE_KV;
+}
+
 /* Names the method of a candidate, according to its prediction. */
 static const char *method_of(const struct roof_candidate *c)
 {
@@ -60,7 +66,7 @@ static const char *method_of(const struct roof_candidate *c)
         c->prediction.compute == format->unit) {
         return format->native_method;
     }
-    const bool kv = roof_operator_row(c->prediction.workload.op)->other == ROOF_ROLE_KV;
+    const bool kv = reads_cache(&c->prediction.workload);
     if (format->weight_method != NULL && (kv ? f->kv : f->weights) == c->format) {
         return format->weight_method;
     }
@@ -198,8 +204,7 @@ static void rank(struct roof_recommendation *out, const struct roof_recommend_op
 static bool is_unused(const struct roof_candidate *c)
 {
     const struct roof_formats *const f = &c->prediction.workload.formats;
-    return roof_is_product(c->prediction.workload.op) &&
-           roof_operator_row(c->prediction.workload.op)->other == ROOF_ROLE_KV &&
+    return roof_is_product(c->prediction.workload.op) && reads_cache(&c->prediction.workload) &&
            f->kv != c->format && f->activations != c->format;
 }
 
@@ -222,7 +227,7 @@ static enum roof_engine_use use_of(const struct roof_workload *workload,
                                    const struct roof_hardware *hardware, enum roof_precision format,
                                    const struct roof_recommend_options *options)
 {
-    const bool cache = roof_operator_row(workload->op)->other == ROOF_ROLE_KV;
+    const bool cache = reads_cache(workload);
     return options->engines == NULL
                ? ROOF_ENGINE_USE_UNKNOWN
                : roof_engines_use(options->engines, options->engine, format, cache, hardware);
@@ -245,10 +250,14 @@ static void judge(struct roof_recommendation *out, const struct roof_candidate *
         reject(out, c, "%s does not run %s on %s", options->engine->id, format->name, hardware->id);
     } else if (c->use == ROOF_ENGINE_USE_NONE) {
         reject(out, c,
-               format->activations == c->format
-                   ? "no engine runs activations in %s on %s (--formats ranks it)"
+               reads_cache(&c->prediction.workload)
+                   ? "no engine has a KV cache in %s on %s (--formats ranks it)"
                    : "no engine runs %s on %s (--formats ranks it)",
                format->name, hardware->id);
+    } else if (c->use == ROOF_ENGINE_USE_PUBLISHED) {
+        reject(out, c, "%s run%s it only in models published in it (--formats ranks it)",
+               options->engine == NULL ? "engines" : options->engine->id,
+               options->engine == NULL ? "" : "s");
     } else if (options->native_only && !has_unit) {
         reject(out, c, "not native: %s has no %s unit", hardware->id, format->name);
     } else if (options->native_only && !c->prediction.native) {
@@ -273,7 +282,7 @@ static void judge(struct roof_recommendation *out, const struct roof_candidate *
 static void name_for(struct roof_candidate *c, const struct roof_engine *engine)
 {
     const struct roof_workload *const w = &c->prediction.workload;
-    const bool cache = roof_operator_row(w->op)->other == ROOF_ROLE_KV;
+    const bool cache = reads_cache(w);
     const struct roof_engine_format *const f =
         roof_is_product(w->op) && c->use != ROOF_ENGINE_USE_NONE
             ? roof_engine_stores(engine, &w->formats, cache, c->prediction.hardware)

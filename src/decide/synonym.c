@@ -45,7 +45,7 @@ _Static_assert(COUNT(synonyms) <= ROOF_SYNONYMS_MAX, "callers have room for all 
 static const struct roof_word meant[] = {
     {"b", ROOF_DIM_BATCH, NULL},
     {"b", ROOF_INPUT_CONCURRENCY, NULL},
-    {"batch", ROOF_INPUT_CONCURRENCY, NULL},
+    {"batch", ROOF_INPUT_CONCURRENCY, " (users), or with --rate --max-num-seqs"},
     {"devices", ROOF_INPUT_TP, NULL},
     {"gpus", ROOF_INPUT_TP, NULL},
     {"users", ROOF_INPUT_CONCURRENCY, NULL},

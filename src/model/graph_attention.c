@@ -554,6 +554,7 @@ static void mla_attention(struct builder *b, const struct group *g, const struct
     } else {
         shape->qk_nope_head_dim = m->qk_nope_head_dim;
         shape->v_head_dim = m->v_head_dim;
+        node.part.chosen = m->index_topk;
     }
     if (expanded) {
         /* these K and V are not in the cache */

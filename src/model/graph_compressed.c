@@ -126,7 +126,7 @@ static void attend(struct builder *b, const struct group *g, const struct parts 
     node.workload.shape.window = m->window;
     node.workload.shape.compression = ratio;
     node.workload.shape.selected = chooses ? m->index_topk : 0;
-    node.workload.tokens = roof_graph_tokens(g);
+    node.workload.tokens = g->expanded ? ROOF_TOKENS_BY_NUMBER : ROOF_TOKENS_DECODE;
     node.vectors = g == &b->group[0] ? node.vectors : 0;
     b->from = read;
     roof_graph_add(b, &node);

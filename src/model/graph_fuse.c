@@ -132,8 +132,7 @@ void roof_reads_join(struct roof_reads *reads, const struct roof_reads *more)
 bool roof_same_workload(const struct roof_workload *a, const struct roof_workload *b)
 {
     return a->op == b->op && a->sparse == b->sparse && a->quantize_input == b->quantize_input &&
-           a->tokens == b->tokens &&
-           memcmp(&a->shape, &b->shape, sizeof a->shape) == 0 &&
+           a->tokens == b->tokens && memcmp(&a->shape, &b->shape, sizeof a->shape) == 0 &&
            memcmp(&a->formats, &b->formats, sizeof a->formats) == 0;
 }
 

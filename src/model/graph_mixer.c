@@ -106,14 +106,15 @@ static void state_node(struct builder *b, const struct group *g)
         [ROOF_MIXER_SELECTIVE] = ROOF_OPERATOR_SELECTIVE_SCAN};
     const struct roof_mixer *const x = &b->model->mixer;
     const bool first = g == &b->group[0];
-    struct roof_node node = {.name = first ? "state" : "state_prefill",
-                             .weight = ROOF_WEIGHT_NORM,
-                             .workload = {.op = ops[x->kind],
-                                          .shape = state_shape(b, g),
-                                          .formats = roof_graph_vector_formats(b),
-                                          .tokens = roof_graph_tokens(g)},
-                             .vectors = first ? state_vectors(b) : 0,
-                             .vector_format = roof_graph_formats(b, ROOF_WEIGHT_NORM).weights};
+    struct roof_node node = {
+        .name = first ? "state" : "state_prefill",
+        .weight = ROOF_WEIGHT_NORM,
+        .workload = {.op = ops[x->kind],
+                     .shape = state_shape(b, g),
+                     .formats = roof_graph_vector_formats(b),
+                     .tokens = g->expanded ? ROOF_TOKENS_PROMPT : ROOF_TOKENS_DECODE},
+        .vectors = first ? state_vectors(b) : 0,
+        .vector_format = roof_graph_formats(b, ROOF_WEIGHT_NORM).weights};
     node.workload.formats.kv = x->state;
     roof_graph_add(b, &node);
 }

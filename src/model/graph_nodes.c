@@ -327,8 +327,3 @@ struct roof_node roof_graph_attention_node(struct builder *b, const struct group
         .vectors = sinks ? (double)heads : 0,
         .vector_format = roof_graph_formats(b, ROOF_WEIGHT_NORM).weights};
 }
-
-enum roof_tokens roof_graph_tokens(const struct group *g)
-{
-    return g->expanded ? ROOF_TOKENS_PROMPT : ROOF_TOKENS_DECODE;
-}

@@ -93,8 +93,6 @@ void roof_graph_quantize(struct builder *b, const char *name, int64_t tokens, in
 /* Adds the rotation of `rotated` elements of some heads of each token. The operator counts heads of
  * Q and of K, which are here the two halves of the rotated pairs. */
 void roof_graph_rotate(struct builder *b, const char *name, int64_t heads, int64_t rotated);
-/* Tells whose tokens a kind of sequences has: a node of a state or of compressed keys needs it. */
-enum roof_tokens roof_graph_tokens(const struct group *g);
 void roof_graph_vector(struct builder *b, const char *name, enum roof_operator op,
                        struct roof_shape shape, double vectors);
 void roof_graph_norm(struct builder *b, const char *name, int64_t tokens, int64_t hidden);

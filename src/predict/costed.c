@@ -89,7 +89,8 @@ static struct roof_expected_sum expected_of(const struct roof_prediction *p)
 
 static bool same_part(const struct roof_step_part *a, const struct roof_step_part *b)
 {
-    return a->beside_prompts == b->beside_prompts && a->longest == b->longest;
+    return a->beside_prompts == b->beside_prompts && a->longest == b->longest &&
+           a->chosen == b->chosen;
 }
 
 static bool same_node(const struct roof_node *a, const struct roof_node *b)
@@ -143,7 +144,7 @@ static uint64_t hash_of(const struct roof_workload *w, const struct roof_operato
                         const struct roof_formats *formats)
 {
     const int64_t *const sizes = roof_sizes(&w->shape);
-    uint64_t hash = (uint64_t)w->op;
+    uint64_t hash = (uint64_t)w->op * 4 + (uint64_t)w->tokens;
     for (int i = 0; i < row->dim_count; i++) {
         hash = (hash << 7 | hash >> 57) + (uint64_t)sizes[row->dims[i]];
     }
@@ -159,8 +160,8 @@ static bool is_cost_of(const struct roof_remembered *at, const struct roof_node 
 {
     const struct roof_workload *const known = &at->workload;
     const struct roof_workload *const w = &node->workload;
-    return same_part(&at->part, &node->part) && known->op == w->op && known->sparse == w->sparse &&
-           memcmp(&known->shape, &w->shape, sizeof w->shape) == 0 &&
+    return same_part(&at->part, &node->part) && known->op == w->op && known->tokens == w->tokens &&
+           known->sparse == w->sparse && memcmp(&known->shape, &w->shape, sizeof w->shape) == 0 &&
            memcmp(&known->formats, formats, sizeof *formats) == 0;
 }
 

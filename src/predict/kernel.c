@@ -641,11 +641,19 @@ static void raise_to(struct roof_expected out[ROOF_STACK_COUNT], enum roof_kerne
 /* Tells whether a prompt is shorter than those for which its kernel was fitted. */
 static bool is_short_prompt(const struct roof_workload *w)
 {
-    return w->tokens == ROOF_TOKENS_PROMPT && w->shape.query_len > 1 &&
-           w->shape.query_len < ROOF_PROMPT_QUERIES;
+    return is_prompt(w) && w->shape.query_len < ROOF_PROMPT_QUERIES;
 }
 
-/* Makes the shortest that was fitted. The kernels work on whole chunks, so it takes as long. */
+/* Tells whether it may be one, since the kernel of compressed keys follows from the number of
+ * tokens alone. */
+static bool may_be_short_prompt(const struct roof_workload *w)
+{
+    return w->op == ROOF_OPERATOR_COMPRESSED_ATTENTION && w->tokens == ROOF_TOKENS_BY_NUMBER &&
+           w->shape.query_len > 1 && w->shape.query_len < ROOF_PROMPT_QUERIES;
+}
+
+/* Makes the shortest prompt for which a kernel was fitted. Kernels of a state work on whole chunks,
+ * so shorter prompts take as long. */
 static void lengthen(struct roof_workload *out, struct roof_work *work,
                      const struct roof_workload *prompt)
 {
@@ -655,6 +663,18 @@ static void lengthen(struct roof_workload *out, struct roof_work *work,
         out->shape.kv_len = ROOF_PROMPT_QUERIES;
     }
     roof_operator_work(work, out, NULL);
+}
+
+/* Lowers the times of a few tokens to those of the shortest prompt: more tokens take no less. */
+static void lower_to(struct roof_expected out[ROOF_STACK_COUNT],
+                     const struct roof_expected prompt[ROOF_STACK_COUNT],
+                     const struct roof_stacks *asked)
+{
+    for (size_t i = 0; i < asked->count; i++) {
+        if (prompt[i].time_s < out[i].time_s) {
+            out[i] = prompt[i];
+        }
+    }
 }
 
 struct roof_widening roof_kernel_widening(const struct roof_expected *expected,
@@ -682,10 +702,10 @@ void roof_kernel_expect(struct roof_expected *out, const struct roof_workload *w
     roof_kernel_expect_in(out, &asked, workload, hardware, work, rate, bound_s);
 }
 
-void roof_kernel_expect_in(struct roof_expected out[ROOF_STACK_COUNT],
-                           const struct roof_stacks *asked, const struct roof_workload *workload,
-                           const struct roof_hardware *hardware, const struct roof_work *work,
-                           double rate, double bound_s)
+/* Estimates a workload without regard to short prompts. */
+static void expect_in(struct roof_expected out[ROOF_STACK_COUNT], const struct roof_stacks *asked,
+                      const struct roof_workload *workload, const struct roof_hardware *hardware,
+                      const struct roof_work *work, double rate, double bound_s)
 {
     for (size_t i = 0; i < asked->count; i++) {
         out[i] = (struct roof_expected){.time_s = ROOF_UNKNOWN};
@@ -693,13 +713,6 @@ void roof_kernel_expect_in(struct roof_expected out[ROOF_STACK_COUNT],
     if (hardware->calibration == NULL || workload->sparse > 0 ||
         roof_power_capped(hardware)) { /* no kernel was measured with pruned weights or a cap */
         return;
-    }
-    struct roof_workload longer;
-    struct roof_work more;
-    if (is_short_prompt(workload)) {
-        lengthen(&longer, &more, workload);
-        workload = &longer;
-        work = &more;
     }
     const enum roof_kernel own = roof_kernel_of(workload);
     const enum roof_kernel kernel = measured_like(hardware->calibration, own);
@@ -743,5 +756,26 @@ void roof_kernel_expect_in(struct roof_expected out[ROOF_STACK_COUNT],
     expect_asked(out, &task, kernel, asked);
     if (of_one_token(kernel) != ROOF_KERNEL_COUNT) {
         raise_to(out, of_one_token(kernel), &task, asked);
+    }
+}
+
+void roof_kernel_expect_in(struct roof_expected out[ROOF_STACK_COUNT],
+                           const struct roof_stacks *asked, const struct roof_workload *workload,
+                           const struct roof_hardware *hardware, const struct roof_work *work,
+                           double rate, double bound_s)
+{
+    struct roof_workload longer;
+    struct roof_work more;
+    if (is_short_prompt(workload)) {
+        lengthen(&longer, &more, workload);
+        expect_in(out, asked, &longer, hardware, &more, rate, bound_s);
+        return;
+    }
+    expect_in(out, asked, workload, hardware, work, rate, bound_s);
+    if (may_be_short_prompt(workload)) {
+        struct roof_expected prompt[ROOF_STACK_COUNT];
+        lengthen(&longer, &more, workload);
+        expect_in(prompt, asked, &longer, hardware, &more, rate, bound_s);
+        lower_to(out, prompt, asked);
     }
 }

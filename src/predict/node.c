@@ -162,6 +162,27 @@ static void raise_sum(struct roof_expected_sum *sum, const struct roof_predictio
     }
 }
 
+/* Makes the same work for another kernel, of which engines take the faster one; false: there is
+ * none. Those are the other algorithm of an all-reduce, and for several tokens and a latent cache
+ * of which all keys count, because it is short, the kernel that attends to chosen ones. */
+static bool find_other(struct roof_workload *other, const struct roof_node *node)
+{
+    *other = node->workload;
+    if (other->op == ROOF_OPERATOR_ALL_REDUCE) {
+        other->shape.algorithm = ROOF_ALGORITHM_ONE_SHOT;
+        return true;
+    }
+    if (other->op != ROOF_OPERATOR_MLA_DECODE || node->part.chosen == 0 ||
+        other->shape.query_len == 1) {
+        return false;
+    }
+    other->op = ROOF_OPERATOR_SPARSE_MLA;
+    other->shape.selected = node->part.chosen;
+    other->shape.qk_nope_head_dim = 0;
+    other->shape.v_head_dim = 0;
+    return true;
+}
+
 /* An all-reduce has the faster bound of its two algorithms, which without a latency is that of the
  * ring, and the faster expected time. */
 enum roof_status roof_predict_node(struct roof_prediction *out, const struct roof_node *node,
@@ -182,14 +203,13 @@ enum roof_status roof_predict_node(struct roof_prediction *out, const struct roo
     if (is_raised(&node->part) && node->workload.stack == ROOF_STACK_VLLM) {
         raise_expected(out, &node->part);
     }
-    if (node->workload.op != ROOF_OPERATOR_ALL_REDUCE) {
+    struct roof_workload other;
+    struct roof_prediction at_once;
+    if (!find_other(&other, node)) {
         return ROOF_OK;
     }
-    struct roof_workload other = node->workload;
-    struct roof_prediction at_once;
-    other.shape.algorithm = ROOF_ALGORITHM_ONE_SHOT;
     TRY(roof_predict_formatted(&at_once, &other, hardware, error));
-    const bool bound = at_once.time_s < out->time_s;
+    const bool bound = other.op == node->workload.op && at_once.time_s < out->time_s;
     const bool expected = at_once.expected_s < out->expected_s || isnan(out->expected_s);
     if (bound && expected) {
         *out = at_once;
@@ -248,13 +268,12 @@ enum roof_status roof_predict_node_in(struct roof_prediction *out,
             raise_sum(&expected[i], out, &node->part);
         }
     }
-    if (node->workload.op != ROOF_OPERATOR_ALL_REDUCE) {
-        return ROOF_OK;
-    }
-    struct roof_workload other = node->workload;
+    struct roof_workload other;
     struct roof_prediction at_once;
     struct roof_expected_sum sooner[ROOF_STACK_COUNT];
-    other.shape.algorithm = ROOF_ALGORITHM_ONE_SHOT;
+    if (!find_other(&other, node)) {
+        return ROOF_OK;
+    }
     TRY(roof_predict_bound(&at_once, &other, hardware, error));
     roof_expect_in(sooner, &at_once, stacks);
     for (size_t i = 0; i < stacks->count; i++) {
@@ -262,7 +281,7 @@ enum roof_status roof_predict_node_in(struct roof_prediction *out,
             expected[i] = sooner[i];
         }
     }
-    if (at_once.time_s < out->time_s) {
+    if (other.op == node->workload.op && at_once.time_s < out->time_s) {
         *out = at_once;
     }
     return ROOF_OK;

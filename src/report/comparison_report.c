@@ -442,8 +442,8 @@ void roof_report_losses(struct roof_text *out, bool json, double below, size_t r
     if (count == 0) {
         roof_text_printf(out, "all %zu rows reach %s of their bound\n", rows, share);
     } else {
-        roof_text_printf(out, "\n%zu of %zu rows below %s of their bound lose %s\n", count, rows,
-                         share, lost);
+        roof_text_printf(out, "\n%zu of %zu rows reach less than %s of their bound, and lose %s\n",
+                         count, rows, share, lost);
     }
 }
 
@@ -678,17 +678,16 @@ static void text_fit(struct roof_text *out, const struct roof_reported_fit *f)
     }
     const bool early = fit->hosted && fit->stack == ROOF_STACK_BEST && fit->one_stack;
     const char *const kept = early ? "early starts" : "host time";
-    if (fit->hosted) {
-        roof_text_printf(out, "\nnew estimate = %s + %s x (expected - %s)", kept, scale, kept);
-    } else {
-        roof_text_printf(out, "\nnew estimate = %s x expected", scale);
-    }
+    roof_text_printf(out, "\nnew estimate = %s x %s%s", scale,
+                     fit->hosted ? "kernels + " : "expected", fit->hosted ? kept : "");
     if (fit->host_s > 0) {
         roof_text_printf(out, " + %s for each pass", host);
     }
-    roof_text_put(out, !fit->hosted ? "\n"
-                       : early ? "\nearly starts: what they change in the expected time, below 0\n"
-                               : "\nhost time: what the engine changes in the expected time\n");
+    if (fit->hosted) {
+        roof_text_printf(out, "\nkernels: the expected time without %s",
+                         early ? "early starts, which shorten it" : "the engine's host time");
+    }
+    roof_text_put(out, "\n");
     const size_t from = out->length;
     roof_text_printf(out, "With these options the mean error of the %zu values used", fit->rows);
     text_values(out, fit);

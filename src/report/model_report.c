@@ -511,7 +511,9 @@ static void put_limits(struct roof_text *out, const struct roof_model_prediction
                      "from context %.0f on, the KV cache takes more reads than the weights",
                      limits->kv_crossover_context);
         } else {
-            snprintf(detail, sizeof detail, "none: the weights take more reads than the KV cache");
+            snprintf(detail, sizeof detail,
+                     "none: the weights take more reads than the KV cache up to context %.0f",
+                     roof_model_report_longest(r, limits));
         }
         put_line(out, "crossover", detail, "");
     }

@@ -41,6 +41,9 @@ const char *roof_model_report_rate(char out[ROOF_QUANTITY_SIZE], double value);
 void roof_model_report_levers(struct roof_text *out,
                               const struct roof_model_prediction *model_prediction,
                               const struct roof_limits *limits);
+/** Returns the longest context that the model supports and that fits; INFINITY if it is unknown. */
+double roof_model_report_longest(const struct roof_model_prediction *model_prediction,
+                                 const struct roof_limits *limits);
 /** Tells whether a decode step reaches the context at which the KV cache takes as many reads as the
  * weights: the model supports it, and it fits. */
 bool roof_model_report_crosses(const struct roof_model_prediction *model_prediction,

@@ -284,16 +284,17 @@ void roof_model_report_room(struct roof_text *out, bool json,
     }
 }
 
-/* Returns the longest context that the model supports and that fits; INFINITY if it is unknown. */
-static double longest_context(const struct roof_model_prediction *r,
-                              const struct roof_limits *limits)
+double roof_model_report_longest(const struct roof_model_prediction *model_prediction,
+                                 const struct roof_limits *limits)
 {
-    const double most = r->model->positions > 0 ? (double)r->model->positions : (double)INFINITY;
+    const double most = model_prediction->model->positions > 0
+                            ? (double)model_prediction->model->positions
+                            : (double)INFINITY;
     return limits->max_context > 0 ? fmin(most, limits->max_context) : most;
 }
 
 bool roof_model_report_crosses(const struct roof_model_prediction *model_prediction,
                                const struct roof_limits *limits)
 {
-    return limits->kv_crossover_context <= longest_context(model_prediction, limits);
+    return limits->kv_crossover_context <= roof_model_report_longest(model_prediction, limits);
 }

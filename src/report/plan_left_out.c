@@ -10,6 +10,7 @@
 #include "predict/unexpected.h"
 #include "report/model_report.h"
 #include "report/plan_parts.h"
+#include "report/simulation_parts.h"
 #include "report/simulation_report.h"
 
 bool roof_plan_any_engine(const struct roof_plan_problem *problem, size_t hardware)
@@ -177,6 +178,17 @@ static bool fits_unknown(const struct roof_plan_answer *answer)
     return unknown;
 }
 
+/* Writes a value that misses its limit, a time with so many digits that it differs from it. */
+static void put_missed(struct roof_text *out, enum roof_plan_limit limit, double value, double most)
+{
+    char time[ROOF_QUANTITY_SIZE];
+    if ((limit == ROOF_PLAN_LIMIT_TTFT || limit == ROOF_PLAN_LIMIT_TPOT) && !isnan(value)) {
+        roof_text_put(out, roof_simulation_missed(time, value, most));
+    } else {
+        roof_plan_put_value(out, limit, value);
+    }
+}
+
 /* Begins the table after an empty line, unless it has begun. */
 static void begin_left_out(struct roof_text *out, bool *begun)
 {
@@ -219,7 +231,7 @@ void roof_plan_put_rejected(struct roof_text *out, const struct roof_plan_answer
                 continue;
             }
             roof_text_put(out, "; the nearest has ");
-            roof_plan_put_value(out, limit, plans->nearest[i].value[i]);
+            put_missed(out, limit, plans->nearest[i].value[i], problem->limit[i]);
             roof_text_put(out, limit == ROOF_PLAN_LIMIT_CONCURRENCY &&
                                        plans->nearest[i].prefill.copies > 0
                                    ? " in prefill and decode:\n"

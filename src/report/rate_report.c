@@ -391,7 +391,7 @@ static void put_order(struct roof_text *out, const struct roof_rate_answer *a, s
         return;
     }
     const size_t from = out->length;
-    roof_text_printf(out, "rank: by %s, certainty, accuracy loss, bits, ",
+    roof_text_printf(out, "rank: by %s, limits surely kept, accuracy loss, bits, ",
                      needs[a->problem->answer->problem.objective]);
     roof_text_put(out, searched == shown ? "max req/s"
                        : searched == 0   ? "margin to the limits"
@@ -419,20 +419,19 @@ static void put_legend(struct roof_text *out, const struct roof_rate_answer *a, 
         low = low || roof_rate_falls_short(way);
         shown++;
     }
+    char first[ROOF_QUANTITY_SIZE] = "";
+    if (searched > 1) {
+        (void)snprintf(first, sizeof first, " %zu", searched);
+    }
     put_order(out, a, searched, shown);
     roof_rate_trace_order(out, a, shown);
     if (halves != NULL) {
         put_halves(out, a, &halves->plan);
     }
     if (searched < shown) {
-        char first[ROOF_QUANTITY_SIZE] = "";
-        if (searched > 1) {
-            (void)snprintf(first, sizeof first, " %zu", searched);
-        }
-        roof_text_printf(out,
-                         "max req/s: the greatest rate that keeps the limits, searched for the "
-                         "first%s only\n",
-                         first);
+        roof_text_printf(out, "max req/s: the greatest rate that keeps the limits, %s%s%s\n",
+                         searched > 0 ? "searched for the first" : "not searched", first,
+                         searched > 0 ? " only" : "");
     }
     if (low) {
         char rate[ROOF_QUANTITY_SIZE];
@@ -443,7 +442,7 @@ static void put_legend(struct roof_text *out, const struct roof_rate_answer *a, 
     }
     if (wanted > 0) {
         if (searched < shown) {
-            roof_text_printf(out, "-, after the first %zu: not searched\n", searched);
+            roof_text_printf(out, "-, after the first%s: not searched\n", first);
         }
         roof_text_printf(
             out, "-%s: unknown, because the requests are too few (try --requests %" PRIu64 ")\n",

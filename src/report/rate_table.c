@@ -133,6 +133,18 @@ bool roof_rate_bases_differ(const struct roof_rate_answer *a, size_t top)
     return c.estimates && c.bounds;
 }
 
+/* Adds the columns of the objective, and of a rate that changes. */
+static void add_columns(struct roof_table *table, const struct roof_rate_answer *a)
+{
+    if (a->problem->answer->problem.objective == ROOF_PLAN_ENERGY) {
+        roof_table_append(table, ROOF_TABLE_RATES, "tdp_w", "TDP W");
+        roof_table_append(table, ROOF_TABLE_RATES, "tdp_joule_per_token", "J/token");
+    }
+    if (a->found->compared > 0) {
+        roof_table_append(table, ROOF_TABLE_RATES, "device_hours", "dev-hours");
+    }
+}
+
 /* Removes redundant columns, and fits the others to their names. */
 static void hide_columns(struct roof_table *table, const struct common *c,
                          const struct roof_rate_answer *a)
@@ -160,13 +172,6 @@ static void hide_columns(struct roof_table *table, const struct common *c,
         if (columns[i].hidden) {
             roof_table_hide(table, columns[i].key);
         }
-    }
-    if (a->problem->answer->problem.objective == ROOF_PLAN_ENERGY) {
-        roof_table_append(table, ROOF_TABLE_RATES, "tdp_w", "TDP W");
-        roof_table_append(table, ROOF_TABLE_RATES, "tdp_joule_per_token", "J/token");
-    }
-    if (a->found->compared > 0) {
-        roof_table_append(table, ROOF_TABLE_RATES, "device_hours", "dev-hours");
     }
     fit_column(table, "hardware", c->hardware);
     fit_column(table, "copies", c->copies > strlen("copies") ? c->copies : strlen("copies"));
@@ -295,6 +300,7 @@ void roof_rate_put_table(struct roof_text *out, enum roof_output output,
     (void)roof_table_open(&table, output, ROOF_TABLE_RATES, ROOF_OPERATOR_GEMM, NULL,
                           NULL); /* only columns can make it fail */
     struct headings headings;
+    add_columns(&table, a);
     add_limited(&table, &headings, a->problem->load->limit);
     if (!a->kept->all) {
         hide_columns(&table, &c, a);

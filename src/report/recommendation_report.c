@@ -21,7 +21,7 @@ static void json_rows(struct roof_text *out, const char *key, int64_t rows)
 static void json_gains(struct roof_text *out, const struct roof_crossover *c)
 {
     for (size_t i = 0; i < c->gains; i++) {
-        roof_text_printf(out, "%s{\"from\": %" PRId64 ", \"to\": %" PRId64 "}",
+        roof_text_printf(out, "%s{\"from\": %" PRId32 ", \"to\": %" PRId32 "}",
                          i == 0 ? ", \"gains\": [" : ", ", c->gain[i].from, c->gain[i].to);
     }
     roof_text_put(out, c->gains > 0 ? "]" : "");
@@ -116,18 +116,21 @@ static void put_why(struct roof_text *out, const struct roof_speedup_row *speedu
         fabs(saved) < 0.02 * gain->from_s) { /* shares of almost nothing are noise */
         return;
     }
+    const size_t begin = out->length + 1;
     roof_text_printf(out, "\nWhy %s: %s %s than %s", speedup->to,
                      roof_format_quantity(time, fabs(saved), ROOF_UNIT_MICROSECONDS),
                      saved > 0 ? "less" : "more", speedup->from);
-    roof_text_printf(
-        out, " (%s); time %s:", roof_format_quantity(time, gain->from_s, ROOF_UNIT_MICROSECONDS),
-        saved > 0 ? "saved" : "lost");
-    roof_speedup_report_shares(out, gain, " ");
-    roof_text_printf(out, from == to ? "; still %s-bound.\n" : "; %s-bound, now ",
-                     roof_bottleneck_name(from));
+    roof_text_printf(out, " (%s), %s %s-bound",
+                     roof_format_quantity(time, gain->from_s, ROOF_UNIT_MICROSECONDS),
+                     from == to ? "still" : "now", roof_bottleneck_name(to));
     if (from != to) {
-        roof_text_printf(out, "%s-bound.\n", roof_bottleneck_name(to));
+        roof_text_printf(out, " instead of %s-bound", roof_bottleneck_name(from));
     }
+    roof_text_printf(out, "; time %s:", saved > 0 ? "saved" : "lost");
+    roof_speedup_report_shares(out, gain, " ");
+    roof_text_put(out, ".");
+    roof_text_fold(out, begin, 2);
+    roof_text_put(out, "\n");
 }
 
 static const char *rows_text(char out[ROOF_QUANTITY_SIZE], int64_t rows)
@@ -136,6 +139,10 @@ static const char *rows_text(char out[ROOF_QUANTITY_SIZE], int64_t rows)
     return rows > 0 ? out : "never";
 }
 
+/* The changes of the best format, and the ranges of a format, that are listed. */
+#define WINNERS_SHOWN 5
+#define GAINS_SHOWN 6
+
 /* Writes the rows for which a format is faster than fp16: "1 to 14, 524289 and more". */
 static void put_gains(struct roof_text *out, const struct roof_crossover *c, int64_t last)
 {
@@ -143,7 +150,7 @@ static void put_gains(struct roof_text *out, const struct roof_crossover *c, int
         roof_text_put(out, c->format == ROOF_PRECISION_FP16 ? "-" : "none");
         return;
     }
-    for (size_t i = 0; i < c->gains; i++) {
+    for (size_t i = 0; i < c->gains && i < GAINS_SHOWN; i++) {
         const int64_t from = c->gain[i].from;
         const int64_t to = c->gain[i].to;
         roof_text_put(out, i == 0 ? "" : ", ");
@@ -157,7 +164,7 @@ static void put_gains(struct roof_text *out, const struct roof_crossover *c, int
             roof_text_printf(out, "%" PRId64 " to %" PRId64, from, to);
         }
     }
-    roof_text_put(out, c->more_gains ? ", and others above" : "");
+    roof_text_put(out, c->gains > GAINS_SHOWN ? ", and others (-f json)" : "");
 }
 
 static void put_crossovers(struct roof_text *out, const struct roof_crossovers *c)
@@ -165,16 +172,27 @@ static void put_crossovers(struct roof_text *out, const struct roof_crossovers *
     char bound[ROOF_QUANTITY_SIZE];
     char name[ROOF_INPUT_NAME_SIZE];
     (void)roof_input_name(name, &roof_dimensions[c->along]);
-    roof_text_printf(out, "\nBest format by %s (up to %" PRId64 "):", name, c->last);
-    for (size_t i = 0; i < c->winners; i++) {
+    roof_text_printf(out, "\nBest format by %s up to %" PRId64, name, c->last);
+    if (c->balanced) {
+        roof_text_printf(out, " (least accuracy loss within %.0f%% of the fastest)",
+                         100 * ROOF_BALANCED_SLACK);
+    }
+    roof_text_put(out, ":\n ");
+    const size_t begin = out->length - 1;
+    for (size_t i = 0; i < c->winners && i < WINNERS_SHOWN; i++) {
         const enum roof_precision format = c->winner[i].format;
         roof_text_printf(out, "%s %s from %" PRId64, i == 0 ? "" : ",",
                          format == ROOF_PRECISION_AUTO ? "none" : roof_format(format)->name,
                          c->winner[i].from);
     }
-    roof_text_printf(out, "%s\n\n  %-12s  %18s  faster than fp16 for %s\n",
-                     c->more ? ", and then changes again" : "", "precision", "compute-bound from",
-                     name);
+    roof_text_put(out, c->winners > WINNERS_SHOWN ? ", and then others (-f json)" : "");
+    roof_text_fold(out, begin, 2);
+    char gain[ROOF_QUANTITY_SIZE] = "";
+    if (c->gain > ROOF_CROSSOVER_GAIN) {
+        (void)snprintf(gain, sizeof gain, "%.0f%% ", 100 * c->gain);
+    }
+    roof_text_printf(out, "\n\n  %-12s  %18s  %sfaster than fp16 for %s\n", "precision",
+                     "compute-bound from", gain, name);
     for (size_t i = 0; i < c->count; i++) {
         const size_t line = out->length;
         roof_text_printf(out, "  %-12s  %18s  ", roof_format(c->of[i].format)->name,
@@ -246,11 +264,16 @@ static void put_candidate(struct roof_text *out, const struct roof_candidate *c,
             roof_format_quantity(time, c->prediction.expected_s, ROOF_UNIT_MICROSECONDS),
             c->expected_speedup);
     }
-    roof_text_printf(out, "  %s\n        ", roof_accuracy_name(c->loss));
+    roof_text_printf(out, "  %s\n", roof_accuracy_name(c->loss));
+    const size_t from = out->length;
+    roof_text_put(out, "        ");
     if (*c->engine_format != '\0') {
         roof_text_printf(out, "%s of %s; ", c->engine_format, c->engine);
     }
-    roof_text_printf(out, "%s\n", c->reason);
+    roof_text_printf(out, "%s%s", c->reason,
+                     expected && c->prediction.expected_near ? "; borrowed estimate" : "");
+    roof_text_fold(out, from, 8);
+    roof_text_put(out, "\n");
 }
 
 static bool any_expected(const struct roof_recommendation *recommendation)
@@ -291,7 +314,8 @@ static void put_rejected(struct roof_text *out, const struct roof_recommendation
     for (size_t i = 0; i < recommendation->rejected; i++) {
         const struct roof_candidate *const c =
             &recommendation->candidate[recommendation->count + i];
-        roof_text_printf(out, "%s  %-12s  %6.2fx  %s\n", i == 0 ? "\nRejected\n" : "",
+        roof_text_printf(out, "%s  %-12s  %6.2fx  %s\n",
+                         i == 0 ? "\nRejected (speedups by lower bounds)\n" : "",
                          roof_format(c->format)->name, c->speedup, c->reason);
     }
 }

@@ -494,8 +494,9 @@ static void put_extent(struct roof_text *out, const struct roof_simulation_row *
     roof_text_printf(out, "  %-20s %" PRIu64 " measured after warm-up, seed %" PRId64 "\n",
                      "requests", s->requests, row->seed);
     if (!row->deployment->bound && !row->fitted && row->step_scale == 1) {
-        put_line(out, "not included",
-                 "the error of the step times; first tokens of real engines came later\n");
+        put_line(out, "not included", "the error of the step times");
+        roof_text_put(out,
+                      row->own_overhead ? "\n" : "; first tokens of real engines came later\n");
     }
     put_longer(out, row);
     put_histogram(out, row);

@@ -161,8 +161,9 @@ static void put_gain(struct roof_text *out, const char *label, const struct roof
     char from[ROOF_QUANTITY_SIZE];
     char to[ROOF_QUANTITY_SIZE];
     if (!isnan(gain->from_s)) {
-        roof_text_printf(out, "  %-11s %12s -> %-12s %.2fx\n", label, time_of(from, gain->from_s),
-                         time_of(to, gain->to_s), gain->speedup);
+        roof_text_printf(out, "  %-11s %12s -> %-12s %.2fx%s\n", label, time_of(from, gain->from_s),
+                         time_of(to, gain->to_s), gain->speedup,
+                         gain->speedup < 1 ? ", slower" : "");
     }
 }
 

@@ -299,7 +299,7 @@ const char *roof_simulation_bottleneck(const struct roof_simulation *s, bool gre
     if (s->front_busy >= QUEUED && !decodes) {
         return "front end";
     }
-    if (shared >= QUEUED && !decodes) {
+    if (shared >= fmax(QUEUED, fmax(s->full_memory, s->full_sequences)) && !decodes) {
         return shared == s->link_busy ? "link" : "prefill";
     }
     for (size_t i = 0; i < COUNT(limits); i++) {

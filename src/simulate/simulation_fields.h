@@ -51,6 +51,7 @@ struct roof_simulation_row {
     struct roof_fit_errors fit;
     double step_scale;
     double request_overhead_s;
+    bool own_overhead;     /* the caller gave it */
     const char *greatest;  /* the command that finds the greatest rate; NULL: not needed */
     bool greatest_limited; /* it has the limits of the question, not an example of one */
     struct roof_simulation result;

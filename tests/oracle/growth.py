@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Random operators and steps of models: no time falls when one of their sizes grows, no expected
-time is below its bound, and none of a stack is below that of best. growth.py PROGRAM DATA; DATA is
-not read."""
+time is below its bound, and none of a stack is below that of best. The first token of a request
+does not depend on its drafts. growth.py PROGRAM DATA; DATA is not read."""
 import json
 import random as randomness
 import re
@@ -76,25 +76,51 @@ def grown(random, record, size):
     return more
 
 
+def model(random):
+    """A random model on a device, without sizes."""
+    record = {"model": random.choice(MODELS), "hardware": random.choice(DEVICES),
+              "stack": random.choice(STACKS + ["best"]), "tp": random.choice([1, 2, 8])}
+    if record["tp"] < 8 and random.random() < 0.3:  # all devices in one node
+        record["pp"] = 2
+    if random.random() < 0.3:
+        record["host_time"] = "none"
+    record.update(random.choice([{}, {}, {"precision": "bf16"}, {"precision": "fp8", "kv": "fp8"},
+                                 {"weights": "int4_g128", "activations": "bf16", "kv": "bf16"},
+                                 {"precision": "bf16", "kv": "fp8_e4m3"}]))
+    return record
+
+
 def step(random):
     """A step of a model as a record, and the sizes of it that may grow."""
-    record = {"model": random.choice(MODELS), "hardware": random.choice(DEVICES),
-              "stack": random.choice(STACKS + ["best"]), "tp": random.choice([1, 2, 8]),
-              "batch": round(2 ** random.uniform(0, 8)),
-              "context": round(2 ** random.uniform(1, 15)),
-              "phase": random.choice(["decode", "decode", "prefill", "mixed"])}
-    if record["phase"] == "decode":
-        record["draft_tokens"] = random.choice([0, 0, 1, 3, 8, 14, 15])
+    record = dict(model(random), batch=round(2 ** random.uniform(0, 8)),
+                  context=round(2 ** random.uniform(1, 15)),
+                  phase=random.choice(["decode", "decode", "prefill", "mixed"]))
     if record["phase"] == "mixed":
         record.update(chunk=round(2 ** random.uniform(0, 11)))
         return record, ["batch", "context", "chunk"]
-    return record, ["batch", "context"] + ["draft_tokens"] * ("draft_tokens" in record)
+    sizes = ["batch", "context"]
+    if record["phase"] == "prefill":  # the memory of a pass has a limit
+        record.update(batch=min(record["batch"], 32), context=min(record["context"], 2 ** 14))
+    if record["phase"] == "decode":
+        sizes.append("draft_tokens")
+        drafts = random.choice([0, 0, 1, 3, 8, 14, 15, 31])
+        if drafts:
+            record["draft_tokens"] = drafts
+    return record, sizes
 
 
 def more_of(random, record, size):
-    """A step with more of a size."""
-    return dict(record, **{size: record[size] + 1 if random.random() < 0.5 else
-                           max(1, 2 * record[size])})
+    """A step with more of a size. A record without drafts has none."""
+    now = record.get(size, 0)
+    return dict(record, **{size: now + 1 if random.random() < 0.5 else max(1, 2 * now)})
+
+
+def request(random):
+    """A lone request whose steps have as many tokens as its prompt, and one with other drafts."""
+    prompt = random.choice([4, 8, 12, 16, 24, 32])
+    record = dict(model(random), prompt=prompt, generate=8, batch=1, draft_model="none",
+                  draft_tokens=prompt - 1)
+    return record, dict(record, draft_tokens=random.choice([prompt, prompt - 2, prompt + 3]))
 
 
 def bested(record):
@@ -105,8 +131,9 @@ def bested(record):
 class Comparison:
     """Compares the times of pairs of records."""
 
-    def __init__(self, program, workload):
+    def __init__(self, program, workload, bound, expected):
         self.program, self.workload = program, workload
+        self.bound, self.expected = bound, expected
         self.pairs, self.held, self.without, self.found = [], 0, 0, []
 
     def add(self, less, more, why):
@@ -122,62 +149,76 @@ class Comparison:
         else:
             self.found.append(f"{least:.6g} > {most:.6g}: {what}")
 
+    def compare(self, less, more, why):
+        """Compares two rows; `why` is a size that grows, stack or drafts."""
+        a, b = [row.get(self.expected) for row in (less, more)]
+        what = f"{why} of {json.dumps(less, separators=(',', ':'))[:400]}"
+        self.at_most(a, b, "expected, " + what)
+        if why == "drafts":
+            self.at_most(b, a, "expected, fewer " + what)
+            return
+        if why != "stack":
+            self.at_most(less[self.bound], more[self.bound], "bound, " + what)
+        self.at_most(more[self.bound], b, "below its bound, " + what)
+
     def run(self):
-        """Asks for all of them at once."""
+        """Asks for all of them at once. Every record must be answered."""
         records = [record for pair in self.pairs for record in pair[:2]]
         rows = self.program.records(self.workload, records)
         for number, (less, more, why) in enumerate(self.pairs):
             a, b = rows[2 * number], rows[2 * number + 1]
             if a is None or b is None:
-                self.without += 1
+                self.found.append(f"refused: {json.dumps(less if a is None else more)}")
                 continue
-            what = f"{why} of {json.dumps(less)}: {json.dumps(more.get(why, 'best'))}"
-            self.at_most(a.get("expected_time_us"), b.get("expected_time_us"), "expected, " + what)
-            if why != "stack":
-                self.at_most(a["time_us"], b["time_us"], "bound, " + what)
-            self.at_most(b["time_us"], b.get("expected_time_us"), "below its bound, " + what)
+            self.compare(a, b, why)
 
 
 def compare(program, cases, random):
-    """Returns the comparisons of random operators and steps."""
+    """Returns the comparisons of random operators, steps and requests."""
     listed = json.loads(program.run(["list", "operators", "-f", "json"]).stdout)
-    operators, steps = Comparison(program, []), Comparison(program, ["model"])
+    operators = Comparison(program, [], "time_us", "expected_time_us")
+    steps = Comparison(program, ["model"], "time_us", "expected_time_us")
+    requests = Comparison(program, ["model"], "ttft_ms", "expected_ttft_ms")
     for _ in range(cases):
         record, sizes = operator(random, random.choice(listed))
         for size in sizes:
             more = grown(random, record, size)
             if more:
                 operators.add(record, more, size)
-        operators.add(bested(record), record, "stack")
+        if record["stack"] != "best":
+            operators.add(bested(record), record, "stack")
         record, sizes = step(random)
         for size in sizes:
             steps.add(record, more_of(random, record, size), size)
-        steps.add(bested(record), record, "stack")
-    operators.run()
-    steps.run()
-    return operators, steps
+        if record["stack"] != "best":
+            steps.add(bested(record), record, "stack")
+        requests.add(*request(random), "drafts")
+    for one in (operators, steps, requests):
+        one.run()
+    return operators, steps, requests
 
 
 def garbled(random):
     """Halves one number in ten."""
     def halve(number):
         return str(float(number.group()) / 2) if random.random() < 0.1 else number.group()
-    return lambda text: re.sub(r"(?<=time_us\":)[0-9.e+-]+", halve, text)
+    return lambda text: re.sub(r"(?<=time_us\":)[0-9.e+-]+|(?<=ttft_ms\":)[0-9.e+-]+", halve,
+                               text)
 
 
 def main():
-    options = command_line(__doc__, "growth", 500, "operators, and steps of models")
+    options = command_line(__doc__, "growth", 500, "operators, steps and requests of models")
     random = randomness.Random(options.seed)
     with tempfile.TemporaryDirectory() as folder:
         program = Program(options.program, folder, garbled(random) if options.self_test else None)
-        operators, steps = compare(program, options.cases, random)
-    for name, one in (("operators", operators), ("steps of models", steps)):
+        all_of_them = compare(program, options.cases, random)
+    for name, one in zip(("operators", "steps of models", "requests"), all_of_them):
         print(f"{name}: {one.held} held, {len(one.found)} not, {one.without} without estimates")
         for line in one.found[:SHOWN]:
             print("  " + line)
     if options.self_test:
-        return 0 if operators.found and steps.found else 1
-    return 1 if operators.found or steps.found or operators.held * steps.held == 0 else 0
+        return 0 if all(one.found for one in all_of_them) else 1
+    return 1 if any(one.found or not one.held for one in all_of_them) else 0
 
 
 if __name__ == "__main__":

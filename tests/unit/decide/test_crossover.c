@@ -197,11 +197,10 @@ static void test_expected(void **unused)
             assert_int_equal(roof_recommend(&one, &w, device, &accuracy, &options, NULL), ROOF_OK);
             for (size_t k = 0; k < one.count; k++) {
                 if (one.candidate[k].format == c->format) {
-                    assert_int_equal(one.candidate[k].expected_speedup <= 1.01, back == 0);
+                    assert_int_equal(one.candidate[k].expected_speedup <= 1.1, back == 0);
                 }
             }
         }
-        assert_false(c->more_gains);
         for (size_t g = 0; g < c->gains; g++) {
             assert_true(c->gain[g].from <= c->gain[g].to);
             assert_true(g == 0 || c->gain[g].from > c->gain[g - 1].to + 1);
@@ -209,7 +208,7 @@ static void test_expected(void **unused)
             assert_int_equal(roof_recommend(&one, &w, device, &accuracy, &options, NULL), ROOF_OK);
             for (size_t k = 0; k < one.count; k++) {
                 assert_true(one.candidate[k].format != c->format ||
-                            one.candidate[k].expected_speedup > 1.01);
+                            one.candidate[k].expected_speedup > 1.1);
             }
         }
         for (int64_t back = 0; back < 2 && c->compute_bound > 1; back++) {

@@ -298,6 +298,13 @@ static void test_link(void **state)
     assert_true(slow.saturated);
     assert_near(slow.completed_per_s, 1 / 2.4, 0.01);
     assert_string_equal(roof_simulation_bottleneck(&slow, false, false), "prefill");
+    /* If their caches wait for a sequence for more of the time, that is the bottleneck. */
+    struct roof_simulation full = slow;
+    full.full_sequences = full.prefill_busy;
+    assert_string_equal(roof_simulation_bottleneck(&full, false, false), "prefill");
+    full.full_sequences = 1;
+    full.prefill_busy = 0.9;
+    assert_string_equal(roof_simulation_bottleneck(&full, false, false), "sequences");
 }
 
 /* Prompts of one copy, one after the other, and no link: the wait of a queue with one server, of
