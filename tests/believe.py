@@ -78,7 +78,6 @@ def put_own(calibrations, shares, steps):
         with open(path, encoding="utf-8") as file:
             calibration = json.load(file)
         device = calibration["hardware"]
-        devices.append(device)
         for stack in sorted({fit["stack"] for fit in calibration["fits"]}):
             cells, rows = [], 0
             for column in COLUMNS:
@@ -92,6 +91,7 @@ def put_own(calibrations, shares, steps):
                              "from " + ", ".join(lenders) if lenders else "-")
             if any(one != "-" for one in cells):
                 row(device, stack, *cells, cell(steps.get((device, stack)), None), rows or "-")
+                devices.append(device)
     return devices
 
 

@@ -596,7 +596,7 @@ void roof_model_report_fallback(struct roof_text *out, const struct roof_model_p
             separator = ", ";
         }
     }
-    roof_text_put(out, "; see compute_precision in -f json.\n");
+    roof_text_put(out, ".\n");
     roof_text_fold(out, from, 0);
 }
 

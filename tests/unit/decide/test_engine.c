@@ -316,13 +316,13 @@ static void test_use(void **state)
         {"a100-sxm-80gb", P(FP8_E4M3), false, ROOF_ENGINE_USE_STORED},
         {"h100-sxm", P(INT4), false, ROOF_ENGINE_USE_STORED}, /* as int4_g128 */
         {"a100-sxm-80gb", P(INT4), false, ROOF_ENGINE_USE_STORED},
-        {"b200", P(INT4), false, ROOF_ENGINE_USE_NONE},
+        {"b200", P(INT4), false, ROOF_ENGINE_USE_PUBLISHED},
         {"h100-sxm", P(INT8), false, ROOF_ENGINE_USE_COMPUTED}, /* as int8_channel */
         {"mi300x", P(INT8), false, ROOF_ENGINE_USE_NONE},
         {"b200", P(NVFP4), false, ROOF_ENGINE_USE_COMPUTED},
         {"h100-sxm", P(NVFP4), false, ROOF_ENGINE_USE_NONE},
         {"mi300x", P(NVFP4), false, ROOF_ENGINE_USE_NONE},
-        {"mi300x", P(MXFP4), false, ROOF_ENGINE_USE_NONE}, /* of models published so only */
+        {"mi300x", P(MXFP4), false, ROOF_ENGINE_USE_PUBLISHED},
         {"h100-sxm", P(FP8_E4M3), true, ROOF_ENGINE_USE_COMPUTED},
         {"a100-sxm-80gb", P(FP8_E4M3), true, ROOF_ENGINE_USE_NONE},
         {"h100-sxm", P(NVFP4), true, ROOF_ENGINE_USE_NONE},

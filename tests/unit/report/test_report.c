@@ -1392,7 +1392,7 @@ static void test_recommendation_text(void **unused)
     expect(&text, "gemm m=1 n=512 k=512 on gb10\n");
     expect(&text, "Use nvfp4 (native_fp4): ");
     expect(&text, "over fp16, accuracy loss 1-2%.");
-    expect(&text, "\nRejected\n");
+    expect(&text, "\nRejected (speedups by lower bounds)\n");
     expect(&text, "-H dgx-spark");
     for (size_t i = 0; i < recommendation.count + recommendation.rejected; i++) {
         expect(&text, recommendation.candidate[i].reason);
