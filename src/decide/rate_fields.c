@@ -69,10 +69,7 @@ static const char *const plan_keys[] = {"rank",
                                         "tdp_w"};
 
 static const struct roof_field way_fields[] = {
-    {.key = "scheduler",
-     .type = ROOF_TYPE_TEXT,
-     .derived = RATE_SCHEDULER,
-     .width = -9},
+    {.key = "scheduler", .type = ROOF_TYPE_TEXT, .derived = RATE_SCHEDULER, .width = -9},
     {.key = "chunk", .derived = RATE_CHUNK, .width = 5},
     {.key = "max_num_seqs", .type = ROOF_TYPE_INTEGER, AT(sequences)},
     {.key = "rate_per_s", NUMBER(rate, NONE)},

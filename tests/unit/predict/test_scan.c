@@ -304,10 +304,10 @@ static void test_properties(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bytes),      cmocka_unit_test(test_steps),
-        cmocka_unit_test(test_cache),      cmocka_unit_test(test_operators),
-        cmocka_unit_test(test_one_token),  cmocka_unit_test(test_drafts),
-        cmocka_unit_test(test_tokens),     cmocka_unit_test(test_properties),
+        cmocka_unit_test(test_bytes),     cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_cache),     cmocka_unit_test(test_operators),
+        cmocka_unit_test(test_one_token), cmocka_unit_test(test_drafts),
+        cmocka_unit_test(test_tokens),    cmocka_unit_test(test_properties),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
