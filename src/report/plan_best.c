@@ -530,9 +530,7 @@ void roof_plan_json_notes(struct roof_text *out, const char *begin, const struct
     put_more(&notes, plan, problem);
     put_unlimited(&notes, plans, problem);
     roof_plan_put_notes(&notes, plan, problem);
-    if (plans != NULL) {
-        roof_plan_put_unpriced(&notes, "", problem);
-    }
+    roof_plan_put_unpriced(&notes, "", problem);
     roof_report_note_list(out, begin, &notes);
     roof_text_free(&notes);
 }

@@ -26,8 +26,7 @@ void roof_plan_put_notes(struct roof_text *out, const struct roof_plan *plan,
                          const struct roof_plan_problem *problem);
 
 /* Writes the same notes, after `begin`, as an array of JSON; nothing if there are none. For the
- * best of `plans` (NULL: the batch was not chosen) it includes the one on a time per token without
- * a limit. */
+ * best of `plans` they include the one on a time per token without a limit. */
 void roof_plan_json_notes(struct roof_text *out, const char *begin, const struct roof_plan *plan,
                           const struct roof_plan_problem *problem, const struct roof_plans *plans);
 
