@@ -26,10 +26,22 @@ SIZES = {"m": (0, 14), "n": (5, 15), "k": (5, 15), "batch": (0, 8), "query_len":
          "window": [0, 0, 128, 1024, 4096], "experts": [8, 16, 64, 128, 256], "top_k": [1, 2, 4, 8],
          "devices": [2, 4, 8], "selected": [512, 1024, 2048], "compression": [4, 128]}
 GROWING = [size for size in SIZES if isinstance(SIZES[size], tuple)] + ["head_dim"]
-# An operator with 2 to 15 tokens is a step with drafts, and one with more is a prompt
+# An operator with a state takes 2 to 15 tokens as a step with drafts, and more as a prompt
 # (docs/accuracy.md, Prompts through a state), so these are different kernels.
-BY_NUMBER = "gated-delta kimi-delta ssd lightning selective-scan compressed-attention".split()
+BY_NUMBER = "gated-delta kimi-delta ssd lightning selective-scan".split()
 DRAFTS_MOST = 15
+# Pairs that random ones rarely hit: the record, the size and its larger value. More than 15 tokens
+# have other kernels in prompts, and contexts of more than index_topk (2048) choose their keys.
+OPERATORS_TRIED = [
+    ({"operator": "compressed-attention", "hardware": "h100-sxm", "stack": "vllm", "heads": 64,
+      "head_dim": 512, "kv_len": 8192, "precision": "bf16", "query_len": 15}, "query_len", 16)]
+STEPS_TRIED = [
+    ({"model": "qwen3-next-80b-a3b", "hardware": "h100-sxm", "stack": "vllm", "tp": 2, "batch": 64,
+      "draft_tokens": 14}, "draft_tokens", 15),
+    ({"model": "deepseek-v4-flash", "hardware": "h100-sxm", "stack": "vllm", "tp": 4, "batch": 64,
+      "draft_tokens": 14}, "draft_tokens", 15),
+    ({"model": "glm-5", "hardware": "l40s", "stack": "vllm", "tp": 2, "batch": 152,
+      "draft_tokens": 15, "context": 2033}, "context", 2034)]
 MODELS = ("llama-3.1-8b gpt-oss-120b deepseek-r1 qwen3-next-80b-a3b deepseek-v4-flash "
           "kimi-linear-48b-a3b mixtral-8x7b gemma-3-27b glm-5 minimax-m2").split()
 
@@ -179,6 +191,9 @@ def compare(program, cases, random):
     operators = Comparison(program, [], "time_us", "expected_time_us")
     steps = Comparison(program, ["model"], "time_us", "expected_time_us")
     requests = Comparison(program, ["model"], "ttft_ms", "expected_ttft_ms")
+    for tried, pairs in ((operators, OPERATORS_TRIED), (steps, STEPS_TRIED)):
+        for record, size, larger in pairs:
+            tried.add(record, dict(record, **{size: larger}), size)
     for _ in range(cases):
         record, sizes = operator(random, random.choice(listed))
         for size in sizes:

@@ -56,6 +56,17 @@ static void begin(struct fixture *f, enum roof_kernel kernel)
     f->device->calibration = &f->calibration;
 }
 
+/* Prepares fits for prompts and for decode steps, which take the time of their bytes. */
+static void begin_steps(struct fixture *f)
+{
+    begin(f, ROOF_KERNEL_STATE_PREFILL);
+    double *const p = f->fit[1].parameter;
+    p[V_DRAM] = 1;
+    p[V_L2_CAPACITY] = 1e-3;
+    p[V_L2_RATE] = 1;
+    f->calibration.count = 2;
+}
+
 static void check(struct fixture *f, double us, enum roof_kernel_limit limit)
 {
     check_time(&f->prediction, &f->workload, f->device, us, limit, f->hit, f->wider);
@@ -216,12 +227,7 @@ static void test_drafts(void **unused)
 {
     (void)unused;
     struct fixture f;
-    begin(&f, ROOF_KERNEL_STATE_PREFILL);
-    double *const p = f.fit[1].parameter;
-    p[V_DRAM] = 1;
-    p[V_L2_CAPACITY] = 1e-3;
-    p[V_L2_RATE] = 1;
-    f.calibration.count = 2;
+    begin_steps(&f);
     f.workload.shape.query_len = 1;
     check(&f, (832 + 2 * 6400) / 100e3, ROOF_KERNEL_LIMIT_MEMORY);
     f.wider = 1.25; /* no fit saw several tokens */
@@ -239,12 +245,7 @@ static void test_tokens(void **unused)
 {
     (void)unused;
     struct fixture f;
-    begin(&f, ROOF_KERNEL_STATE_PREFILL);
-    double *const p = f.fit[1].parameter;
-    p[V_DRAM] = 1;
-    p[V_L2_CAPACITY] = 1e-3;
-    p[V_L2_RATE] = 1;
-    f.calibration.count = 2;
+    begin_steps(&f);
     f.workload.tokens = ROOF_TOKENS_PROMPT;
     f.workload.shape.query_len = 1; /* a prompt of one token is a decode step */
     check(&f, (832 + 2 * 6400) / 100e3, ROOF_KERNEL_LIMIT_MEMORY);
