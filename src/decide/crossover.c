@@ -13,7 +13,6 @@ struct scan {
     const struct roof_accuracy *accuracy;
     const struct roof_recommend_options *options;
     const struct roof_input *along;
-    double gain;                    /* the fraction that counts as one */
     struct roof_recommendation *at; /* the answer for the last number of rows */
     struct roof_error *error;
 };
@@ -44,6 +43,13 @@ static const struct roof_candidate *find(const struct roof_recommendation *r,
 /* A question about a format whose answer changes with the rows. */
 enum question { IS_COMPUTE_BOUND, GAINS, IS_NOT_BEST };
 
+/* Returns the fraction by which a format must be faster. */
+static double least_gain(const struct roof_recommend_options *options)
+{
+    return options->ranking == ROOF_RANKING_EXPECTED ? ROOF_CROSSOVER_GAIN_EXPECTED
+                                                     : ROOF_CROSSOVER_GAIN;
+}
+
 static bool holds(const struct scan *s, enum question question, enum roof_precision format)
 {
     if (question == IS_NOT_BEST) {
@@ -54,7 +60,7 @@ static bool holds(const struct scan *s, enum question question, enum roof_precis
     if (question == IS_COMPUTE_BOUND) {
         return c->prediction.bottleneck == ROOF_BOTTLENECK_COMPUTE;
     }
-    return (expected ? c->expected_speedup : c->speedup) > 1 + s->gain;
+    return (expected ? c->expected_speedup : c->speedup) > 1 + least_gain(s->options);
 }
 
 /* Finds the fewest rows in (from, to] with an answer that is given at `to` and not at `from`. */
@@ -205,14 +211,11 @@ enum roof_status roof_crossovers(struct roof_crossovers *out, const struct roof_
                      .hardware = hardware,
                      .accuracy = accuracy,
                      .options = options,
-                     .gain = options->ranking == ROOF_RANKING_EXPECTED
-                                 ? ROOF_CROSSOVER_GAIN_EXPECTED
-                                 : ROOF_CROSSOVER_GAIN,
                      .error = error};
     struct roof_workload resolved = *workload;
     *out = (struct roof_crossovers){.along = ROOF_DIM_COUNT,
                                     .last = ROOF_CROSSOVER_MAX,
-                                    .gain = s.gain,
+                                    .gain = least_gain(options),
                                     .balanced = options->objective == ROOF_OBJECTIVE_BALANCED};
     TRY(roof_workload_resolve(&resolved, error));
     if (s.workload.op == ROOF_OPERATOR_GEMV) {

@@ -17,8 +17,8 @@
 /** The scan goes up to this many rows, or up to as many queries as there are keys. */
 #define ROOF_CROSSOVER_MAX 1048576
 #define ROOF_CROSSOVER_WINNERS 32
-/** A format that is faster by less than this fraction gains nothing. Expected times have errors of
- * some per cent, so a smaller gain is none there. */
+/** A format that is faster by less than this fraction gains nothing. If expected times decide, the
+ * second one counts, because they have errors of some per cent. */
 #define ROOF_CROSSOVER_GAIN 0.01
 #define ROOF_CROSSOVER_GAIN_EXPECTED 0.1
 
@@ -42,7 +42,7 @@ struct roof_crossovers {
     enum roof_dimension
         along; /**< the dimension that has the rows; ROOF_DIM_COUNT: there is none */
     int64_t last;
-    double gain;   /**< the fraction that counts as one */
+    double gain;   /**< the fraction by which a format must be faster to gain something */
     bool balanced; /**< best is the format with the least loss that is nearly the fastest */
     size_t count;  /**< formats, in the order of the recommendation */
     struct roof_crossover of[ROOF_PRECISION_COUNT];

@@ -638,22 +638,14 @@ static void raise_to(struct roof_expected out[ROOF_STACK_COUNT], enum roof_kerne
     }
 }
 
-/* Tells whether a prompt is shorter than those for which its kernel was fitted. */
-static bool is_short_prompt(const struct roof_workload *w)
+/* Tells whether a sequence has several tokens, but fewer than the prompts for which kernels of
+ * prompts were fitted. */
+static bool has_few_tokens(const struct roof_workload *w)
 {
-    return is_prompt(w) && w->shape.query_len < ROOF_PROMPT_QUERIES;
+    return w->shape.query_len > 1 && w->shape.query_len < ROOF_PROMPT_QUERIES;
 }
 
-/* Tells whether it may be one, since the kernel of compressed keys follows from the number of
- * tokens alone. */
-static bool may_be_short_prompt(const struct roof_workload *w)
-{
-    return w->op == ROOF_OPERATOR_COMPRESSED_ATTENTION && w->tokens == ROOF_TOKENS_BY_NUMBER &&
-           w->shape.query_len > 1 && w->shape.query_len < ROOF_PROMPT_QUERIES;
-}
-
-/* Makes the shortest prompt for which a kernel was fitted. Kernels of a state work on whole chunks,
- * so shorter prompts take as long. */
+/* Makes the shortest prompt for which kernels were fitted. */
 static void lengthen(struct roof_workload *out, struct roof_work *work,
                      const struct roof_workload *prompt)
 {
@@ -665,7 +657,7 @@ static void lengthen(struct roof_workload *out, struct roof_work *work,
     roof_operator_work(work, out, NULL);
 }
 
-/* Lowers the times of a few tokens to those of the shortest prompt: more tokens take no less. */
+/* Lowers the times of a few tokens to those of the shortest prompt, which has more tokens. */
 static void lower_to(struct roof_expected out[ROOF_STACK_COUNT],
                      const struct roof_expected prompt[ROOF_STACK_COUNT],
                      const struct roof_stacks *asked)
@@ -766,13 +758,15 @@ void roof_kernel_expect_in(struct roof_expected out[ROOF_STACK_COUNT],
 {
     struct roof_workload longer;
     struct roof_work more;
-    if (is_short_prompt(workload)) {
+    if (has_few_tokens(workload) && workload->tokens == ROOF_TOKENS_PROMPT) {
+        /* Kernels of a state work on whole chunks, so shorter prompts take as long. */
         lengthen(&longer, &more, workload);
         expect_in(out, asked, &longer, hardware, &more, rate, bound_s);
         return;
     }
     expect_in(out, asked, workload, hardware, work, rate, bound_s);
-    if (may_be_short_prompt(workload)) {
+    if (has_few_tokens(workload) && workload->tokens == ROOF_TOKENS_BY_NUMBER &&
+        workload->op == ROOF_OPERATOR_COMPRESSED_ATTENTION) {
         struct roof_expected prompt[ROOF_STACK_COUNT];
         lengthen(&longer, &more, workload);
         expect_in(prompt, asked, &longer, hardware, &more, rate, bound_s);

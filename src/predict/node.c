@@ -162,20 +162,21 @@ static void raise_sum(struct roof_expected_sum *sum, const struct roof_predictio
     }
 }
 
-/* Makes the same work for another kernel, of which engines take the faster one; false: there is
- * none. Those are the other algorithm of an all-reduce, and for several tokens and a latent cache
- * of which all keys count, because it is short, the kernel that attends to chosen ones. */
+/* Finds another kernel for the work of a node, of which engines take the faster one; false: there
+ * is none. An all-reduce has another algorithm. Several tokens that attend to all keys of a short
+ * latent cache also have the kernel for chosen keys. */
 static bool find_other(struct roof_workload *other, const struct roof_node *node)
 {
-    *other = node->workload;
-    if (other->op == ROOF_OPERATOR_ALL_REDUCE) {
+    const struct roof_workload *const w = &node->workload;
+    if (w->op == ROOF_OPERATOR_ALL_REDUCE) {
+        *other = *w;
         other->shape.algorithm = ROOF_ALGORITHM_ONE_SHOT;
         return true;
     }
-    if (other->op != ROOF_OPERATOR_MLA_DECODE || node->part.chosen == 0 ||
-        other->shape.query_len == 1) {
+    if (w->op != ROOF_OPERATOR_MLA_DECODE || node->part.chosen == 0 || w->shape.query_len == 1) {
         return false;
     }
+    *other = *w;
     other->op = ROOF_OPERATOR_SPARSE_MLA;
     other->shape.selected = node->part.chosen;
     other->shape.qk_nope_head_dim = 0;
