@@ -190,8 +190,9 @@ enum roof_quantize {
  * the tokens of a decode step (one of each sequence and its drafts) and another one for prompts. */
 enum roof_tokens {
     ROOF_TOKENS_BY_NUMBER, /**< up to 15 of a sequence are of a decode step, more are a prompt's */
-    ROOF_TOKENS_DECODE,
-    ROOF_TOKENS_PROMPT, /**< one token of a sequence counts as a decode step all the same */
+    ROOF_TOKENS_DECODE,    /**< all are of a decode step */
+    ROOF_TOKENS_PROMPT,    /**< all are of a prompt; one token of a sequence counts as a decode step
+                              all the same */
 };
 
 /** One operator to predict. Start with ROOF_WORKLOAD_INIT. */

@@ -254,10 +254,12 @@ static void judge(struct roof_recommendation *out, const struct roof_candidate *
                    ? "no engine has a KV cache in %s on %s (--formats ranks it)"
                    : "no engine runs %s on %s (--formats ranks it)",
                format->name, hardware->id);
+    } else if (c->use == ROOF_ENGINE_USE_PUBLISHED && options->engine != NULL) {
+        reject(out, c, "%s runs %s only in models published in it (--formats ranks it)",
+               options->engine->id, format->name);
     } else if (c->use == ROOF_ENGINE_USE_PUBLISHED) {
-        reject(out, c, "%s run%s it only in models published in it (--formats ranks it)",
-               options->engine == NULL ? "engines" : options->engine->id,
-               options->engine == NULL ? "" : "s");
+        reject(out, c, "engines run %s only in models published in it (--formats ranks it)",
+               format->name);
     } else if (options->native_only && !has_unit) {
         reject(out, c, "not native: %s has no %s unit", hardware->id, format->name);
     } else if (options->native_only && !c->prediction.native) {

@@ -49,7 +49,8 @@ struct roof_step_part {
     bool beside_prompts; /**< the step also has new tokens of prompts */
     int64_t longest;     /**< the longest of their contexts, whose mean is the workload's kv_len; 0:
                               all are equal */
-    int64_t chosen;      /**< keys that attention to a longer latent cache would choose; 0: all */
+    int64_t chosen; /**< keys that attention would choose if the latent cache were longer; 0: it
+                         attends to all */
 };
 
 /** An operator of the model. */

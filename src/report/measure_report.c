@@ -224,9 +224,9 @@ static void put_kernels(struct roof_text *out, const struct roof_measure_report 
     }
     if (few && report->against == NULL && report->measured->count < report->measured->planned) {
         roof_text_printf(out,
-                         "  A kernel with fewer than %d rows of one weight format is not fitted, "
-                         "and its expected "
-                         "times\n  can be far off. A longer run (--seconds) has more rows.\n",
+                         "  A kernel with fewer than %d rows of one weight format is not fitted:\n"
+                         "  its expected times can be far off. A longer run (--seconds) has more "
+                         "rows.\n",
                          ROOF_FIT_ROWS_MIN);
     }
     if (report->compared) {
