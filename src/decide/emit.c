@@ -15,9 +15,6 @@
 #include "decide/emit_reason.h"
 #include "decide/emit_room.h"
 
-/* Engines take at least this many tokens of a pass by default. */
-#define PASS_TOKENS 8192
-
 /* A manifest of Kubernetes that starts an engine in a runtime of its own. */
 struct manifest {
     const char *id;
@@ -712,14 +709,9 @@ static enum roof_status set_plan(struct emitter *e)
     e->served =
         roof_emit_served(e->context, (p->batch + p->split.attention_dp - 1) / p->split.attention_dp,
                          e->problem->model->positions);
-    e->chunk = base->chunk > 0 ? base->chunk : PASS_TOKENS;
-    /* llama.cpp reserves memory for a pass of this length, and a plan counts that of a prompt or of
-     * a decode step. */
-    const int64_t step = p->batch * (base->draft_tokens + 1);
-    const int64_t pass = roof_plan_computed(base) > step ? roof_plan_computed(base) : step;
-    if (e->engine->stack == ROOF_STACK_LLAMA_CPP && e->chunk > pass) {
-        e->chunk = pass;
-    }
+    e->chunk = e->engine->stack == ROOF_STACK_LLAMA_CPP ? roof_plan_local_pass(p, base)
+               : base->chunk > 0                        ? base->chunk
+                                                        : ROOF_REQUEST_CHUNK;
     e->plain = roof_plan_model(e->problem, p->serving);
     e->format = roof_engine_format(e->engine, s, e->problem->hardware[p->hardware]);
     e->kv = roof_engine_kv(e->engine, e->problem->model, s->kv);

@@ -60,6 +60,15 @@ int64_t roof_plan_chunk(const struct roof_scenario *base)
     return base->generate > 0 && base->chunk > 0 ? base->chunk : roof_plan_computed(base);
 }
 
+int64_t roof_plan_local_pass(const struct roof_plan *plan, const struct roof_scenario *base)
+{
+    const int64_t prompt = roof_plan_computed(base);
+    const int64_t step = plan->batch * (base->draft_tokens + 1);
+    const int64_t longest = prompt > step ? prompt : step;
+    const int64_t chunk = base->chunk > 0 ? base->chunk : ROOF_REQUEST_CHUNK;
+    return chunk < longest ? chunk : longest;
+}
+
 /* Tells whether an engine multiplies the weights of a published checkpoint by activations with
  * fewer bits than in the checkpoint: gpt-oss stores MXFP4 weights for activations of 16 bits, which
  * some engines round to 8. */

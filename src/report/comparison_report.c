@@ -587,6 +587,16 @@ static void text_same(struct roof_text *out, const struct roof_reported_fit *f)
     }
 }
 
+/* Says which of the printed host times a fit leaves as they are. */
+static void put_not_fitted(struct roof_text *out, const struct roof_host_time *engine)
+{
+    const struct roof_host_time fitted = {.step_s = engine->step_s};
+    if (!roof_host_time_equal(engine, &fitted)) {
+        roof_text_put(out, "\n    (of these host times, only step= is fitted; the others are "
+                           "those of the rows)");
+    }
+}
+
 /* Writes the options that apply a fit in commands without --serial. */
 static void text_served(struct roof_text *out, const struct roof_reported_fit *f)
 {
@@ -609,6 +619,7 @@ static void text_served(struct roof_text *out, const struct roof_reported_fit *f
         roof_text_put(out, " --host-time ");
         roof_text_put(out, late && fit->stack == ROOF_STACK_BEST ? "overlap=0us," : "");
         roof_host_time_put(out, &fit->engine);
+        put_not_fitted(out, &fit->engine);
     } else if (fit->host_s > 0) {
         roof_text_printf(out, ", and %s more for step= of each --host-time",
                          roof_time_option(host, fit->host_s));

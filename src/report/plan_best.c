@@ -474,14 +474,13 @@ static bool runs_llama_cpp(const struct roof_plan *plan, const struct roof_engin
 static void put_passes(struct roof_text *out, const struct roof_plan *plan,
                        const struct roof_plan_problem *problem)
 {
-    const int64_t chunk = roof_plan_chunk(&problem->base);
-    const bool longer =
-        chunk > LLAMA_CPP_PASS && roof_plan_computed(&problem->base) > LLAMA_CPP_PASS;
-    if (longer && runs_llama_cpp(plan, problem->engines)) {
+    const int64_t pass = roof_plan_local_pass(plan, &problem->base);
+    if (pass > LLAMA_CPP_PASS && roof_plan_computed(&problem->base) > LLAMA_CPP_PASS &&
+        runs_llama_cpp(plan, problem->engines)) {
         roof_text_printf(out,
                          "  note:        the first token needs llama.cpp -b %" PRId64
                          " -ub %" PRId64 "; the default -ub %d takes longer\n",
-                         chunk, chunk, LLAMA_CPP_PASS);
+                         pass, pass, LLAMA_CPP_PASS);
     }
 }
 

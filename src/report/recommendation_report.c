@@ -220,6 +220,16 @@ static const struct roof_candidate *expected_best(const struct roof_recommendati
     return by_speed && best != &r->candidate[0] ? best : NULL;
 }
 
+/* Writes the speedup of a format over fp16; nothing for fp16 itself. */
+static void put_over(struct roof_text *out, enum roof_precision format, double speedup)
+{
+    if (format != ROOF_PRECISION_FP16 && fabs(speedup - 1) < 0.005) { /* 1.00x */
+        roof_text_put(out, "as fast as fp16, ");
+    } else if (format != ROOF_PRECISION_FP16) {
+        roof_text_printf(out, "%.2fx over fp16, ", speedup);
+    }
+}
+
 /* Names the best format, and in the same sentence the one that is faster by expected times. */
 static void put_best(struct roof_text *out, const struct roof_recommendation *r, bool by_expected)
 {
@@ -228,20 +238,20 @@ static void put_best(struct roof_text *out, const struct roof_recommendation *r,
     const char *const name = roof_format(best->format)->name;
     const size_t from = out->length;
     char time[ROOF_QUANTITY_SIZE];
-    roof_text_printf(out, "Use %s (%s)%s: %s%s, %.2fx over fp16, accuracy loss %s", name,
-                     best->method, other == NULL ? "" : " by lower bounds",
+    roof_text_printf(out, "Use %s (%s)%s: %s%s, ", name, best->method,
+                     other == NULL ? "" : " by lower bounds",
                      roof_format_quantity(time, best->ranked_s, ROOF_UNIT_MICROSECONDS),
-                     by_expected ? " expected" : " at least",
-                     by_expected ? best->expected_speedup : best->speedup,
-                     roof_accuracy_name(best->loss));
-    roof_text_put(out, other == NULL ? "." : ",");
+                     by_expected ? " expected" : " at least");
+    put_over(out, best->format, by_expected ? best->expected_speedup : best->speedup);
+    roof_text_printf(out, "accuracy loss %s%s", roof_accuracy_name(best->loss),
+                     other == NULL ? "." : ",");
     roof_text_fold(out, from, 4);
     if (other != NULL) {
         roof_text_printf(
-            out, "\n  or %s by expected times: %s, %.2fx over fp16, accuracy loss %s.",
-            roof_format(other->format)->name,
-            roof_format_quantity(time, other->prediction.expected_s, ROOF_UNIT_MICROSECONDS),
-            other->expected_speedup, roof_accuracy_name(other->loss));
+            out, "\n  or %s by expected times: %s, ", roof_format(other->format)->name,
+            roof_format_quantity(time, other->prediction.expected_s, ROOF_UNIT_MICROSECONDS));
+        put_over(out, other->format, other->expected_speedup);
+        roof_text_printf(out, "accuracy loss %s.", roof_accuracy_name(other->loss));
     }
     roof_text_put(out, "\n");
     if (*best->engine_format != '\0') {

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/base.h"
 #include "base/character.h"
@@ -44,6 +45,29 @@ const char *roof_table_document_key(const char *name)
     return strcmp(name, "largest_batch") == 0 ? "limits.max_batch" : NULL;
 }
 
+/* The names of figures in text reports that do not resemble their column. */
+static const struct {
+    const char *name;
+    const char *key;
+} headings[] = {
+    {"time to first token", "ttft_ms"}, {"first token", "ttft_ms"}, {"time per token", "tpot_ms"},
+    {"inter-token latency", "tpot_ms"}, {"itl", "tpot_ms"},         {"end to end", "e2e_ms"},
+    {"decode step", "step_ms"},         {"tok/s", "tokens_per_s"},  {"throughput", "tokens_per_s"},
+    {"expected", "expected_time_us"},   {"at best", "time_us"},
+};
+
+/* Returns the field whose name in text reports is given, or NULL. */
+static const struct roof_field *find_heading(const struct roof_fields *all, const char *name)
+{
+    for (size_t i = 0; i < COUNT(headings); i++) {
+        const struct roof_field *const field = roof_fields_find(all, headings[i].key);
+        if (field != NULL && strcasecmp(headings[i].name, name) == 0) {
+            return field;
+        }
+    }
+    return NULL;
+}
+
 /* Adds the field with a key, which must exist and not be there yet. */
 static enum roof_status choose_one(struct roof_fields *chosen, const struct roof_fields *all,
                                    const char *key, struct roof_error *error)
@@ -54,6 +78,11 @@ static enum roof_status choose_one(struct roof_fields *chosen, const struct roof
         return roof_error_set(error, ROOF_USAGE,
                               "unknown column '%s'; the JSON of one prediction has it: %s", key,
                               document);
+    }
+    const struct roof_field *const meant = field == NULL ? find_heading(all, key) : NULL;
+    if (meant != NULL) {
+        return roof_error_set(error, ROOF_USAGE, "unknown column '%s'; did you mean %s?", key,
+                              meant->key);
     }
     if (field == NULL) {
         const char *known[ROOF_FIELDS_MAX];
