@@ -503,6 +503,8 @@ static void name_plan(char out[ROOF_CURVE_LABEL_SIZE], const struct roof_plan_ro
 static enum roof_status add_plans(struct roof_curves *curves, const struct roof_plan_answer *answer,
                                   struct roof_error *error)
 {
+    bool split = false;
+    bool copied = false;
     for (size_t i = 0; i < answer->plans.count && i < ROOF_CURVE_POINTS_MAX; i++) {
         const struct roof_plan *const plan = &answer->plans.plan[i];
         struct roof_plan_row row;
@@ -513,14 +515,15 @@ static enum roof_status add_plans(struct roof_curves *curves, const struct roof_
         name_plan(label, &row);
         (void)snprintf(name, sizeof name, "%.60s%s", row.hardware,
                        plan->basis == ROOF_PLAN_BOUND ? ", at its lower bounds" : "");
-        if (plan->prefill.copies > 0) {
-            (void)snprintf(curves->key, sizeof curves->key, "%s",
-                           "3x1+2x4: 3 copies of 1 device prefill, 2 copies of 4 decode");
-        }
+        split |= plan->prefill.copies > 0;
+        copied |= plan->dp > 1;
         TRY(roof_curves_find(&curve, curves, name, false, error));
         TRY(roof_curves_add(curves, curve, plan->tokens_per_s_per_user,
                             plan->tokens_per_s_per_device, label, error));
     }
+    (void)snprintf(curves->key, sizeof curves->key, "%s%s%s",
+                   split ? "3x1+2x4: 3 copies of 1 device prefill, 2 copies of 4 decode" : "",
+                   split && copied ? "; " : "", copied ? "batch: of each copy that decodes" : "");
     return ROOF_OK;
 }
 

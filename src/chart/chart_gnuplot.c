@@ -100,11 +100,13 @@ static const char *label_colour(const struct drawing *d, const struct roof_mark 
 static void put_label(const struct drawing *d, const char *text, double x, double y,
                       const char *place, double size, const char *colour, double angle)
 {
+    char ink[ROOF_INK_SIZE];
     roof_text_put(d->out, "set label ");
     roof_script_quote(d->out, text);
     roof_text_put(d->out, " at ");
     put_place(d, x, y);
-    roof_text_printf(d->out, " %s front textcolor rgb '%s' font ',", place, colour);
+    roof_text_printf(d->out, " %s front textcolor rgb '#%s' font ',", place,
+                     roof_script_ink(ink, colour + 1));
     roof_script_number(d->out, roof_script_text_size(d->image, size * d->scale));
     roof_text_put(d->out, "'");
     if (angle != 0) {

@@ -25,6 +25,10 @@
 #define POINT_SIZE 0.9 /* the point size in gnuplot for that radius */
 #define BEHIND_SIZE 0.4
 #define BEHIND_SHAPE 7
+#define BEHIND_ALPHA "B0"
+/* Points behind the front that nearly cover each other are drawn once in each such square. */
+#define BEHIND_CELL 4.0
+#define CELLS 512
 #define DASHED "linewidth 1.4 dashtype (10,6)"
 #define LABELS_MAX 200
 #define TICK_SLACK 1e-6
@@ -84,11 +88,13 @@ static void put_place(const struct drawing *d, double x, double y)
 static void put_label(const struct drawing *d, const char *text, double x, double y,
                       const char *place, double size, const char *colour)
 {
+    char ink[ROOF_INK_SIZE];
     roof_text_put(d->out, "set label ");
     roof_script_quote(d->out, text);
     roof_text_put(d->out, " at ");
     put_place(d, x, y);
-    roof_text_printf(d->out, " %s front textcolor rgb '#%s' font ',", place, colour);
+    roof_text_printf(d->out, " %s front textcolor rgb '#%s' font ',", place,
+                     roof_script_ink(ink, colour));
     roof_script_number(d->out, roof_script_text_size(d->image, size * d->scale));
     roof_text_put(d->out, "'\n");
 }
@@ -171,7 +177,7 @@ static size_t put_legend(const struct drawing *d, bool drawn)
         put_item(d, &legend, "lower bound", DASHED, "606060", 0);
     }
     if (roof_curves_behind(d->curves)) {
-        put_item(d, &legend, ROOF_CURVES_BEHIND, NULL, "90606060", BEHIND_SHAPE);
+        put_item(d, &legend, ROOF_CURVES_BEHIND, NULL, BEHIND_ALPHA "606060", BEHIND_SHAPE);
     }
     return legend.row + 1;
 }
@@ -309,13 +315,35 @@ static void put_labels(struct drawing *d)
 
 /* --- data ---------------------------------------------------------------------------------- */
 
+/* The squares of the plot in which a curve has a point behind its front. */
+struct cells {
+    bool taken[CELLS][CELLS];
+};
+
+/* Returns true if a point is the first in its square, which it then takes. */
+static bool take_cell(struct cells *cells, const struct drawing *d,
+                      const struct roof_curve_point *point)
+{
+    const double x = (x_of(d, point->x) - d->plot.left) / BEHIND_CELL;
+    const double y = (y_of(d, point->y) - d->plot.top) / BEHIND_CELL;
+    if (!(x >= 0 && x < CELLS && y >= 0 && y < CELLS)) { /* in a poster, beyond the squares */
+        return true;
+    }
+    bool *const taken = &cells->taken[(size_t)y][(size_t)x];
+    const bool first = !*taken;
+    *taken = true;
+    return first;
+}
+
 /* Writes a block of data with the points of a curve on its front, or behind it. */
 static void put_data(const struct drawing *d, size_t curve, bool behind)
 {
+    struct cells cells = {{{false}}};
     roof_text_printf(d->out, "$%s_%zu << EOD\n", behind ? "behind" : "curve", curve + 1);
     for (size_t i = 0; i < d->curves->points; i++) {
         const struct roof_curve_point *const point = &d->curves->point[i];
-        if (point->curve == curve && point->behind == behind) {
+        if (point->curve == curve && point->behind == behind &&
+            (!behind || take_cell(&cells, d, point))) {
             roof_text_number(d->out, point->x);
             roof_text_put(d->out, " ");
             roof_text_number(d->out, point->y);
@@ -369,14 +397,14 @@ static void put_head(const struct drawing *d)
 static void put_plot(const struct drawing *d)
 {
     roof_text_put(d->out, "plot \\\n");
+    for (size_t c = 0; c < d->curves->curves && d->curves->front; c++) {
+        roof_text_printf(d->out, "  $behind_%zu using 1:2 with points pointtype %d pointsize ",
+                         c + 1, BEHIND_SHAPE);
+        roof_script_number(d->out, BEHIND_SIZE * roof_script_points(d->image, d->scale));
+        roof_text_printf(d->out, " linecolor rgb '#" BEHIND_ALPHA "%s', \\\n", colour_of(d, c));
+    }
     for (size_t c = 0; c < d->curves->curves; c++) {
         const char *const colour = colour_of(d, c);
-        if (d->curves->front) {
-            roof_text_printf(d->out, "  $behind_%zu using 1:2 with points pointtype %d pointsize ",
-                             c + 1, BEHIND_SHAPE);
-            roof_script_number(d->out, BEHIND_SIZE * roof_script_points(d->image, d->scale));
-            roof_text_printf(d->out, " linecolor rgb '#90%s', \\\n", colour);
-        }
         if (is_bound(d, c)) {
             roof_text_printf(d->out,
                              "  $curve_%zu using 1:2 with lines " DASHED " "

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -148,4 +149,44 @@ void roof_script_margins(struct roof_text *out, double left, double right, doubl
         roof_script_number(out, margins[i].at);
         roof_text_put(out, "\n");
     }
+}
+
+/* The relative luminance L of text whose contrast with white, 1.05 / (L + 0.05), is 4.5. */
+#define INK_LUMINANCE (1.05 / 4.5 - 0.05)
+/* The luminance of white is the sum of these, of red, green and blue (WCAG 2.2, "relative
+ * luminance"). */
+static const double luminance[3] = {0.2126, 0.7152, 0.0722};
+
+/* Returns the light of a channel of sRGB, from 0 to 1. */
+static double light_of(unsigned channel)
+{
+    const double value = channel / 255.;
+    return value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4);
+}
+
+/* Returns the channel of sRGB with at most that light. */
+static unsigned channel_of(double light)
+{
+    const double value = light <= 0.0031308 ? 12.92 * light : 1.055 * pow(light, 1 / 2.4) - 0.055;
+    return (unsigned)floor(255 * value);
+}
+
+const char *roof_script_ink(char out[ROOF_INK_SIZE], const char *colour)
+{
+    const unsigned long all = strtoul(colour, NULL, 16);
+    double light[3];
+    double sum = 0;
+    for (unsigned i = 0; i < 3; i++) {
+        light[i] = light_of((unsigned)(all >> (16 - 8 * i)) & 255U);
+        sum += luminance[i] * light[i];
+    }
+    if (sum <= INK_LUMINANCE) {
+        (void)snprintf(out, ROOF_INK_SIZE, "%.6s", colour);
+        return out;
+    }
+    /* The same fraction of the light of each channel keeps the hue. */
+    const double darker = INK_LUMINANCE / sum;
+    (void)snprintf(out, ROOF_INK_SIZE, "%02X%02X%02X", channel_of(darker * light[0]),
+                   channel_of(darker * light[1]), channel_of(darker * light[2]));
+    return out;
 }

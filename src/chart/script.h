@@ -21,6 +21,11 @@ double roof_script_text_width(const char *text, double font);
 double roof_script_scale(double width, double height);
 /* Returns the factor of point sizes for a scale: in an SVG they follow the font. */
 double roof_script_points(enum roof_chart_image image, double scale);
+/* Room for a colour, "RRGGBB". */
+#define ROOF_INK_SIZE 7
+/* Returns the colour for text that belongs to something of a colour, both "RRGGBB": as dark as its
+ * contrast with white needs, which is 4.5 (WCAG 2.2, success criterion 1.4.3). */
+const char *roof_script_ink(char out[ROOF_INK_SIZE], const char *colour);
 /* Selects the kind of image, its size and its font, in pixels, and their scale. */
 void roof_script_terminal(struct roof_text *out, enum roof_chart_image image, double width,
                           double height, double font, double scale);
