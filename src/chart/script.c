@@ -184,7 +184,7 @@ const char *roof_script_ink(char out[ROOF_INK_SIZE], const char *colour)
         (void)snprintf(out, ROOF_INK_SIZE, "%.6s", colour);
         return out;
     }
-    /* The same fraction of the light of each channel keeps the hue. */
+    /* An equal fraction of the light of each channel keeps the hue. */
     const double darker = INK_LUMINANCE / sum;
     (void)snprintf(out, ROOF_INK_SIZE, "%02X%02X%02X", channel_of(darker * light[0]),
                    channel_of(darker * light[1]), channel_of(darker * light[2]));
