@@ -237,9 +237,10 @@ static enum roof_status simulate(struct roof_text *text, struct simulate_input *
         const enum roof_latency none = in->apart && in->inputs.limits.passes_first_token
                                            ? ROOF_LATENCY_TTFT
                                            : ROOF_LATENCY_TPOT;
-        in->row.bottleneck =
-            roof_simulation_bottleneck(result, in->capacity || in->row.concurrency > 0,
-                                       limit != NULL && strcmp(limit, roof_latency_key(none)) != 0);
+        in->row.bottleneck = roof_simulation_bottleneck(
+            result, in->capacity || in->row.concurrency > 0,
+            limit != NULL && strcmp(limit, roof_latency_key(none)) != 0,
+            limit != NULL && strcmp(limit, roof_latency_key(ROOF_LATENCY_TTFT)) == 0);
         in->row.enough_seqs = roof_deployment_enough(deployment, in->row.concurrency);
     }
     if (result->saturated && !in->capacity && !in->fits) {

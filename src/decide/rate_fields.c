@@ -137,7 +137,7 @@ void roof_rate_values(struct roof_value *out, const struct roof_fields *fields,
         } else if (fields->field[i].derived == RATE_SCHEDULER) {
             out[i].text = row->way->engine == NULL ? NULL : row->way->engine->id;
         } else if (fields->field[i].derived == RATE_BOTTLENECK) {
-            out[i].text = roof_simulation_bottleneck(&row->way->at, false, false);
+            out[i].text = roof_simulation_bottleneck(&row->way->at, false, false, false);
         }
     }
 }

@@ -227,6 +227,12 @@ static enum roof_status try_change(struct builder *b, struct roof_survey_phase *
         change.expected_gain =
             gain(batch, change.expected_s, base_batch, roof_survey_expected(base));
     }
+    if (change.kind == ROOF_SURVEY_ATTENTION &&
+        (change.gain - 1) * (change.expected_gain - 1) < 0) {
+        /* The kernels of the two kinds have fits of their own, whose errors exceed the difference.
+         */
+        change.expected_s = change.expected_gain = ROOF_UNKNOWN;
+    }
     add_change(phase, &change);
     return ROOF_OK;
 }

@@ -53,4 +53,27 @@ ROOF_AVX2_INLINE __m256i roof_avx2_four(const void *at)
     return _mm256_set1_epi32(four);
 }
 
+/* Returns the half-precision number that begins a block, in all lanes. */
+ROOF_AVX2_INLINE __m256 roof_avx2_scale(const unsigned char *block)
+{
+    uint16_t half = 0;
+    memcpy(&half, block, sizeof half);
+    return _mm256_set1_ps(_cvtsh_ss(half));
+}
+
+/* Adds the products of four elements in each lane. Both factors have signs and are within +-127, so
+ * that no sum of two products leaves 16 bits. */
+ROOF_AVX2_INLINE __m256i roof_avx2_add_signed(__m256i sum, __m256i w, __m256i x)
+{
+    const __m256i pairs = _mm256_maddubs_epi16(_mm256_sign_epi8(w, w), _mm256_sign_epi8(x, w));
+    return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+}
+
+/* Does so by one instruction. */
+ROOF_TARGET_VNNI static inline __attribute__((always_inline)) __m256i
+roof_vnni_add_signed(__m256i sum, __m256i w, __m256i x)
+{
+    return _mm256_dpbusd_epi32(sum, _mm256_sign_epi8(w, w), _mm256_sign_epi8(x, w));
+}
+
 #endif

@@ -7,14 +7,11 @@
 #include "base/base.h"
 #include "measure/cpu_amx.h"
 #include "measure/cpu_dot_k.h"
+#include "measure/cpu_dot_q4.h"
 
 #if defined(__x86_64__)
 #include "measure/cpu_avx2.h"
 #endif
-
-#define INLINE static inline __attribute__((always_inline))
-/* Makes the loops over a tile straight lines, so that its sums stay in registers. */
-#define UNROLL _Pragma("GCC unroll 8")
 
 /* --- tiles --------------------------------------------------------------------------------- */
 
@@ -27,31 +24,31 @@
     target static void name(const struct roof_dot *d)                                              \
     {                                                                                              \
         sum_t sum[R][T];                                                                           \
-        UNROLL for (int r = 0; r < (R); r++)                                                       \
+        ROOF_UNROLL for (int r = 0; r < (R); r++)                                                  \
         {                                                                                          \
-            UNROLL for (int t = 0; t < (T); t++)                                                   \
+            ROOF_UNROLL for (int t = 0; t < (T); t++)                                              \
             {                                                                                      \
                 sum[r][t] = zero;                                                                  \
             }                                                                                      \
         }                                                                                          \
         for (int64_t k = 0; k < d->k; k += (step)) {                                               \
             x_t x[T];                                                                              \
-            UNROLL for (int t = 0; t < (T); t++)                                                   \
+            ROOF_UNROLL for (int t = 0; t < (T); t++)                                              \
             {                                                                                      \
                 x[t] = load_x(d->inputs + t * d->input_bytes, k);                                  \
             }                                                                                      \
-            UNROLL for (int r = 0; r < (R); r++)                                                   \
+            ROOF_UNROLL for (int r = 0; r < (R); r++)                                              \
             {                                                                                      \
                 const w_t w = load_w(d->weights + r * d->row_bytes, k);                            \
-                UNROLL for (int t = 0; t < (T); t++)                                               \
+                ROOF_UNROLL for (int t = 0; t < (T); t++)                                          \
                 {                                                                                  \
                     sum[r][t] = add(sum[r][t], &w, &x[t]);                                         \
                 }                                                                                  \
             }                                                                                      \
         }                                                                                          \
-        UNROLL for (int r = 0; r < (R); r++)                                                       \
+        ROOF_UNROLL for (int r = 0; r < (R); r++)                                                  \
         {                                                                                          \
-            UNROLL for (int t = 0; t < (T); t++)                                                   \
+            ROOF_UNROLL for (int t = 0; t < (T); t++)                                              \
             {                                                                                      \
                 d->out[t * d->stride + r] = total(sum[r][t]);                                      \
             }                                                                                      \
@@ -92,7 +89,7 @@ struct floats {
     float element[ROOF_BLOCK];
 };
 
-INLINE struct block base_q8(const unsigned char *row, int64_t k)
+ROOF_INLINE struct block base_q8(const unsigned char *row, int64_t k)
 {
     struct block out;
     struct roof_block_q8 in;
@@ -102,7 +99,7 @@ INLINE struct block base_q8(const unsigned char *row, int64_t k)
     return out;
 }
 
-INLINE struct block base_q4(const unsigned char *row, int64_t k)
+ROOF_INLINE struct block base_q4(const unsigned char *row, int64_t k)
 {
     struct block out;
     struct roof_block_q4 in;
@@ -115,7 +112,7 @@ INLINE struct block base_q4(const unsigned char *row, int64_t k)
     return out;
 }
 
-INLINE struct floats base_half(const unsigned char *row, int64_t k)
+ROOF_INLINE struct floats base_half(const unsigned char *row, int64_t k)
 {
     struct floats out;
     uint16_t half[ROOF_BLOCK];
@@ -126,7 +123,7 @@ INLINE struct floats base_half(const unsigned char *row, int64_t k)
     return out;
 }
 
-INLINE struct floats base_bf16(const unsigned char *row, int64_t k)
+ROOF_INLINE struct floats base_bf16(const unsigned char *row, int64_t k)
 {
     struct floats out;
     uint16_t high[ROOF_BLOCK];
@@ -138,14 +135,14 @@ INLINE struct floats base_bf16(const unsigned char *row, int64_t k)
     return out;
 }
 
-INLINE struct floats base_float(const unsigned char *row, int64_t k)
+ROOF_INLINE struct floats base_float(const unsigned char *row, int64_t k)
 {
     struct floats out;
     memcpy(out.element, row + 4 * k, sizeof out.element);
     return out;
 }
 
-INLINE float base_add_blocks(float sum, const struct block *w, const struct block *x)
+ROOF_INLINE float base_add_blocks(float sum, const struct block *w, const struct block *x)
 {
     int32_t product = 0;
     for (int i = 0; i < ROOF_BLOCK; i++) {
@@ -154,7 +151,7 @@ INLINE float base_add_blocks(float sum, const struct block *w, const struct bloc
     return sum + w->scale * x->scale * (float)product;
 }
 
-INLINE float base_add_floats(float sum, const struct floats *w, const struct floats *x)
+ROOF_INLINE float base_add_floats(float sum, const struct floats *w, const struct floats *x)
 {
     float product[4] = {0};
     for (int i = 0; i < ROOF_BLOCK; i++) {
@@ -185,54 +182,27 @@ struct wide_block {
     __m256 scale;
 };
 
-ROOF_TARGET_AVX2 INLINE __m256 scale_of(const unsigned char *block)
-{
-    uint16_t half = 0;
-    memcpy(&half, block, sizeof half);
-    return _mm256_set1_ps(_cvtsh_ss(half));
-}
-
-ROOF_TARGET_AVX2 INLINE struct wide_block avx2_q8(const unsigned char *row, int64_t k)
+ROOF_TARGET_AVX2 ROOF_INLINE struct wide_block avx2_q8(const unsigned char *row, int64_t k)
 {
     const unsigned char *const at = row + k / ROOF_BLOCK * (int64_t)sizeof(struct roof_block_q8);
     return (struct wide_block){_mm256_loadu_si256((const __m256i *)(const void *)(at + 2)),
-                               scale_of(at)};
+                               roof_avx2_scale(at)};
 }
 
-ROOF_TARGET_AVX2 INLINE struct wide_block avx2_q4(const unsigned char *row, int64_t k)
+ROOF_TARGET_AVX2 ROOF_INLINE __m256 avx2_add_blocks(__m256 sum, const struct wide_block *w,
+                                                    const struct wide_block *x)
 {
-    const unsigned char *const at = row + k / ROOF_BLOCK * (int64_t)sizeof(struct roof_block_q4);
-    const __m128i pairs = _mm_loadu_si128((const __m128i *)(const void *)(at + 2));
-    const __m256i both = _mm256_set_m128i(_mm_srli_epi16(pairs, 4), pairs);
-    const __m256i low = _mm256_and_si256(both, _mm256_set1_epi8(15));
-    return (struct wide_block){_mm256_sub_epi8(low, _mm256_set1_epi8(8)), scale_of(at)};
-}
-
-/* Both factors are within +-127, so that no sum of two products leaves 16 bits. */
-ROOF_TARGET_AVX2 INLINE __m256 avx2_add_blocks(__m256 sum, const struct wide_block *w,
-                                               const struct wide_block *x)
-{
-    const __m256i pairs = _mm256_maddubs_epi16(_mm256_sign_epi8(w->element, w->element),
-                                               _mm256_sign_epi8(x->element, w->element));
-    const __m256i fours = _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
+    const __m256i fours = roof_avx2_add_signed(_mm256_setzero_si256(), w->element, x->element);
     return _mm256_fmadd_ps(_mm256_mul_ps(w->scale, x->scale), _mm256_cvtepi32_ps(fours), sum);
 }
 
-/* Adds the products of four elements in each lane. Both factors have signs. */
-ROOF_TARGET_VNNI INLINE __m256i add_signed(__m256i sum, __m256i w, __m256i x)
+ROOF_TARGET_VNNI ROOF_INLINE __m256 vnni_add_blocks(__m256 sum, const struct wide_block *w,
+                                                    const struct wide_block *x)
 {
-    return _mm256_dpbusd_epi32(sum, _mm256_sign_epi8(w, w), _mm256_sign_epi8(x, w));
-}
-
-ROOF_TARGET_VNNI INLINE __m256 vnni_add_blocks(__m256 sum, const struct wide_block *w,
-                                               const struct wide_block *x)
-{
-    const __m256i fours = add_signed(_mm256_setzero_si256(), w->element, x->element);
+    const __m256i fours = roof_vnni_add_signed(_mm256_setzero_si256(), w->element, x->element);
     return _mm256_fmadd_ps(_mm256_mul_ps(w->scale, x->scale), _mm256_cvtepi32_ps(fours), sum);
 }
 
-TILES(q4_avx2, ROOF_TARGET_AVX2, ROOF_BLOCK, __m256, struct wide_block, struct wide_block,
-      _mm256_setzero_ps(), avx2_q4, avx2_q8, avx2_add_blocks, roof_avx2_total)
 TILES(q8_avx2, ROOF_TARGET_AVX2, ROOF_BLOCK, __m256, struct wide_block, struct wide_block,
       _mm256_setzero_ps(), avx2_q8, avx2_q8, avx2_add_blocks, roof_avx2_total)
 TILE(q8_vnni_column, ROOF_TARGET_VNNI, ROOF_TILE, 1, ROOF_BLOCK, __m256, struct wide_block,
@@ -241,10 +211,10 @@ TILE(q8_vnni_single, ROOF_TARGET_VNNI, 1, 1, ROOF_BLOCK, __m256, struct wide_blo
      struct wide_block, _mm256_setzero_ps(), avx2_q8, avx2_q8, vnni_add_blocks, roof_avx2_total)
 
 /* Returns the scales of four blocks in each half. */
-ROOF_TARGET_VNNI INLINE __m256 four_scales(const unsigned char *block, int64_t row_bytes)
+ROOF_TARGET_VNNI ROOF_INLINE __m256 four_scales(const unsigned char *block, int64_t row_bytes)
 {
     uint64_t halves = 0;
-    UNROLL for (int r = 0; r < ROOF_TILE; r++)
+    ROOF_UNROLL for (int r = 0; r < ROOF_TILE; r++)
     {
         uint16_t half = 0;
         memcpy(&half, block + r * row_bytes, sizeof half);
@@ -254,20 +224,21 @@ ROOF_TARGET_VNNI INLINE __m256 four_scales(const unsigned char *block, int64_t r
     return _mm256_set_m128(scale, scale);
 }
 
-ROOF_TARGET_VNNI INLINE __m256i elements_of(const unsigned char *block)
+ROOF_TARGET_VNNI ROOF_INLINE __m256i elements_of(const unsigned char *block)
 {
     return _mm256_loadu_si256((const __m256i *)(const void *)(block + 2));
 }
 
-ROOF_TARGET_VNNI INLINE __m256 add_scaled(__m256 sum, __m256 scale, __m256i w, __m256i x)
+ROOF_TARGET_VNNI ROOF_INLINE __m256 add_scaled(__m256 sum, __m256 scale, __m256i w, __m256i x)
 {
-    const __m256i fours = add_signed(_mm256_setzero_si256(), w, x);
+    const __m256i fours = roof_vnni_add_signed(_mm256_setzero_si256(), w, x);
     return _mm256_fmadd_ps(scale, _mm256_cvtepi32_ps(fours), sum);
 }
 
 /* Adds to the sums of an input, whose scale is in all lanes. */
-ROOF_TARGET_VNNI INLINE void add_input(__m256 sum[ROOF_TILE], const __m256i w[ROOF_TILE],
-                                       __m256 scales, __m256 of_input, const unsigned char *input)
+ROOF_TARGET_VNNI ROOF_INLINE void add_input(__m256 sum[ROOF_TILE], const __m256i w[ROOF_TILE],
+                                            __m256 scales, __m256 of_input,
+                                            const unsigned char *input)
 {
     const __m256 scale = _mm256_mul_ps(scales, of_input);
     const __m256i x = elements_of(input);
@@ -281,9 +252,9 @@ ROOF_TARGET_VNNI INLINE void add_input(__m256 sum[ROOF_TILE], const __m256i w[RO
 ROOF_TARGET_VNNI static void q8_vnni_whole(const struct roof_dot *d)
 {
     __m256 sum[ROOF_TILE][ROOF_TILE];
-    UNROLL for (int t = 0; t < ROOF_TILE; t++)
+    ROOF_UNROLL for (int t = 0; t < ROOF_TILE; t++)
     {
-        UNROLL for (int r = 0; r < ROOF_TILE; r++)
+        ROOF_UNROLL for (int r = 0; r < ROOF_TILE; r++)
         {
             sum[t][r] = _mm256_setzero_ps();
         }
@@ -295,7 +266,7 @@ ROOF_TARGET_VNNI static void q8_vnni_whole(const struct roof_dot *d)
         const __m256 scales = four_scales(weights, d->row_bytes);
         const __m256 of_inputs = four_scales(inputs, d->input_bytes);
         __m256i w[ROOF_TILE];
-        UNROLL for (int r = 0; r < ROOF_TILE; r++)
+        ROOF_UNROLL for (int r = 0; r < ROOF_TILE; r++)
         {
             w[r] = elements_of(weights + r * d->row_bytes);
         }
@@ -306,9 +277,9 @@ ROOF_TARGET_VNNI static void q8_vnni_whole(const struct roof_dot *d)
         add_input(sum[3], w, scales, _mm256_permute_ps(of_inputs, 0xff),
                   inputs + 3 * d->input_bytes);
     }
-    UNROLL for (int t = 0; t < ROOF_TILE; t++)
+    ROOF_UNROLL for (int t = 0; t < ROOF_TILE; t++)
     {
-        UNROLL for (int r = 0; r < ROOF_TILE; r++)
+        ROOF_UNROLL for (int r = 0; r < ROOF_TILE; r++)
         {
             d->out[t * d->stride + r] = roof_avx2_total(sum[t][r]);
         }
@@ -317,32 +288,32 @@ ROOF_TARGET_VNNI static void q8_vnni_whole(const struct roof_dot *d)
 
 /* --- floats -------------------------------------------------------------------------------- */
 
-ROOF_TARGET_AVX2 INLINE __m256 avx2_half(const unsigned char *row, int64_t k)
+ROOF_TARGET_AVX2 ROOF_INLINE __m256 avx2_half(const unsigned char *row, int64_t k)
 {
     return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(row + 2 * k)));
 }
 
-ROOF_TARGET_AVX2 INLINE __m256 avx2_float(const unsigned char *row, int64_t k)
+ROOF_TARGET_AVX2 ROOF_INLINE __m256 avx2_float(const unsigned char *row, int64_t k)
 {
     return _mm256_loadu_ps((const float *)(const void *)(row + 4 * k));
 }
 
-ROOF_TARGET_AVX2 INLINE __m256 avx2_add(__m256 sum, const __m256 *w, const __m256 *x)
+ROOF_TARGET_AVX2 ROOF_INLINE __m256 avx2_add(__m256 sum, const __m256 *w, const __m256 *x)
 {
     return _mm256_fmadd_ps(*w, *x, sum);
 }
 
-ROOF_TARGET_AVX512 INLINE __m512 avx512_half(const unsigned char *row, int64_t k)
+ROOF_TARGET_AVX512 ROOF_INLINE __m512 avx512_half(const unsigned char *row, int64_t k)
 {
     return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)(row + 2 * k)));
 }
 
-ROOF_TARGET_AVX512 INLINE __m512 avx512_float(const unsigned char *row, int64_t k)
+ROOF_TARGET_AVX512 ROOF_INLINE __m512 avx512_float(const unsigned char *row, int64_t k)
 {
     return _mm512_loadu_ps(row + 4 * k);
 }
 
-ROOF_TARGET_AVX512 INLINE __m512 avx512_add(__m512 sum, const __m512 *w, const __m512 *x)
+ROOF_TARGET_AVX512 ROOF_INLINE __m512 avx512_add(__m512 sum, const __m512 *w, const __m512 *x)
 {
     return _mm512_fmadd_ps(*w, *x, sum);
 }
@@ -355,69 +326,69 @@ struct quarters {
     __m256 part[2];
 };
 
-ROOF_TARGET_AVX512 INLINE struct halves avx512_half_pair(const unsigned char *row, int64_t k)
+ROOF_TARGET_AVX512 ROOF_INLINE struct halves avx512_half_pair(const unsigned char *row, int64_t k)
 {
     return (struct halves){{avx512_half(row, k), avx512_half(row, k + 16)}};
 }
 
-ROOF_TARGET_AVX512 INLINE struct halves avx512_add_pair(struct halves sum, const struct halves *w,
-                                                        const struct halves *x)
+ROOF_TARGET_AVX512 ROOF_INLINE struct halves
+avx512_add_pair(struct halves sum, const struct halves *w, const struct halves *x)
 {
     return (struct halves){{_mm512_fmadd_ps(w->part[0], x->part[0], sum.part[0]),
                             _mm512_fmadd_ps(w->part[1], x->part[1], sum.part[1])}};
 }
 
-ROOF_TARGET_AVX512 INLINE float avx512_total(struct halves sum)
+ROOF_TARGET_AVX512 ROOF_INLINE float avx512_total(struct halves sum)
 {
     return _mm512_reduce_add_ps(_mm512_add_ps(sum.part[0], sum.part[1]));
 }
 
-ROOF_TARGET_AVX2 INLINE struct quarters avx2_half_pair(const unsigned char *row, int64_t k)
+ROOF_TARGET_AVX2 ROOF_INLINE struct quarters avx2_half_pair(const unsigned char *row, int64_t k)
 {
     return (struct quarters){{avx2_half(row, k), avx2_half(row, k + 8)}};
 }
 
-ROOF_TARGET_AVX2 INLINE struct quarters avx2_add_pair(struct quarters sum, const struct quarters *w,
-                                                      const struct quarters *x)
+ROOF_TARGET_AVX2 ROOF_INLINE struct quarters
+avx2_add_pair(struct quarters sum, const struct quarters *w, const struct quarters *x)
 {
     return (struct quarters){{_mm256_fmadd_ps(w->part[0], x->part[0], sum.part[0]),
                               _mm256_fmadd_ps(w->part[1], x->part[1], sum.part[1])}};
 }
 
-ROOF_TARGET_AVX2 INLINE float avx2_total_pair(struct quarters sum)
+ROOF_TARGET_AVX2 ROOF_INLINE float avx2_total_pair(struct quarters sum)
 {
     return roof_avx2_total(_mm256_add_ps(sum.part[0], sum.part[1]));
 }
 
 /* bf16 is the upper half of a float. */
-ROOF_TARGET_AVX2 INLINE __m256 avx2_high(const unsigned char *row, int64_t k)
+ROOF_TARGET_AVX2 ROOF_INLINE __m256 avx2_high(const unsigned char *row, int64_t k)
 {
     const __m128i high = _mm_loadu_si128((const __m128i *)(const void *)(row + 2 * k));
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(high), 16));
 }
 
-ROOF_TARGET_AVX2 INLINE struct quarters avx2_high_pair(const unsigned char *row, int64_t k)
+ROOF_TARGET_AVX2 ROOF_INLINE struct quarters avx2_high_pair(const unsigned char *row, int64_t k)
 {
     return (struct quarters){{avx2_high(row, k), avx2_high(row, k + 8)}};
 }
 
-ROOF_TARGET_AVX512 INLINE __m512 avx512_high(const unsigned char *row, int64_t k)
+ROOF_TARGET_AVX512 ROOF_INLINE __m512 avx512_high(const unsigned char *row, int64_t k)
 {
     const __m256i high = _mm256_loadu_si256((const __m256i *)(const void *)(row + 2 * k));
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(high), 16));
 }
 
-ROOF_TARGET_AVX512 INLINE struct halves avx512_high_pair(const unsigned char *row, int64_t k)
+ROOF_TARGET_AVX512 ROOF_INLINE struct halves avx512_high_pair(const unsigned char *row, int64_t k)
 {
     return (struct halves){{avx512_high(row, k), avx512_high(row, k + 16)}};
 }
 
-ROOF_TARGET_BF16 INLINE __m512i bf16_load(const unsigned char *row, int64_t k)
+ROOF_TARGET_BF16 ROOF_INLINE __m512i bf16_load(const unsigned char *row, int64_t k)
 {
     return _mm512_loadu_si512(row + 2 * k);
 }
 
-ROOF_TARGET_BF16 INLINE __m512 bf16_add(__m512 sum, const __m512i *w, const __m512i *x)
+ROOF_TARGET_BF16 ROOF_INLINE __m512 bf16_add(__m512 sum, const __m512i *w, const __m512i *x)
 {
     return _mm512_dpbf16_ps(sum, (__m512bh)*w, (__m512bh)*x);
 }
@@ -447,144 +418,6 @@ ALL_FLOATS(fp32_avx2, ROOF_TARGET_AVX2, INPUTS_256, 8, __m256, __m256, __m256, _
 ALL_FLOATS(fp32_avx512, ROOF_TARGET_AVX512, INPUTS_512, 16, __m512, __m512, __m512,
            _mm512_setzero_ps(), avx512_float, avx512_float, avx512_add, _mm512_reduce_add_ps)
 
-/* --- packed blocks of 4 bits ----------------------------------------------------------------- */
-
-/* The rows of the lanes, and the lanes of the rows. */
-#define LANES 0, 4, 1, 5, 2, 6, 3, 7
-#define BACK 0, 2, 4, 6, 1, 3, 5, 7
-
-/* Brings together what two vectors have of four rows each, eight bytes of a row: out[0] becomes the
- * first four of all, out[1] the other four. */
-ROOF_TARGET_VNNI INLINE void gather_rows(__m256i out[2], __m256i a, __m256i b)
-{
-    enum { SWAP = 0xb1 /* neighbours in each pair */, ODD = 0xaa };
-    out[0] = _mm256_blend_epi32(a, _mm256_shuffle_epi32(b, SWAP), ODD);
-    out[1] = _mm256_blend_epi32(_mm256_shuffle_epi32(a, SWAP), b, ODD);
-}
-
-/* Finds the elements of a packed block, 0 to 15 each: four of each row in each of the eight
- * vectors, in LANES. */
-ROOF_TARGET_VNNI INLINE void unpack_rows(__m256i out[8], const unsigned char *w)
-{
-    const __m256i low = _mm256_set1_epi8(15);
-    __m256i pairs[4];
-    UNROLL for (int i = 0; i < 4; i++)
-    {
-        pairs[i] = _mm256_loadu_si256((const __m256i *)(const void *)(w + 16 + (ptrdiff_t)32 * i));
-    }
-    UNROLL for (int half = 0; half < 2; half++)
-    {
-        UNROLL for (int i = 0; i < 4; i += 2)
-        {
-            gather_rows(out + (ptrdiff_t)4 * half + i,
-                        _mm256_and_si256(_mm256_srli_epi16(pairs[i], 4 * half), low),
-                        _mm256_and_si256(_mm256_srli_epi16(pairs[i + 1], 4 * half), low));
-        }
-    }
-}
-
-/* Returns the scales of a packed block, in LANES. */
-ROOF_TARGET_VNNI INLINE __m256 scales_of(const unsigned char *w)
-{
-    return _mm256_permutevar8x32_ps(
-        _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)w)),
-        _mm256_setr_epi32(LANES));
-}
-
-ROOF_TARGET_VNNI INLINE void store_rows(float *out, __m256 sum)
-{
-    _mm256_storeu_ps(out, _mm256_permutevar8x32_ps(sum, _mm256_setr_epi32(BACK)));
-}
-
-/* Returns 16 bytes in both halves. */
-ROOF_TARGET_VNNI INLINE __m256i both_halves(const unsigned char *x)
-{
-    const __m256i in = _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)x));
-    return _mm256_permute2x128_si256(in, in, 0);
-}
-
-/* Eight rows with one input. Engines look elements up here in a table of 16 bytes, which also
- * serves other formats of 4 bits, and multiply them with their signs. They load the input as
- * vectors and shuffle it, which costs more than broadcasting four bytes of it to all lanes. */
-ROOF_TARGET_VNNI static void q4_packed_one(const struct roof_dot *d)
-{
-    const __m256i values = _mm256_broadcastsi128_si256(
-        _mm_setr_epi8(-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7));
-    __m256 sum = _mm256_setzero_ps();
-    for (int64_t b = 0; b < d->k / ROOF_BLOCK; b++) {
-        const unsigned char *const w = d->weights + b * ROOF_PACKED_BYTES;
-        const unsigned char *const x = d->inputs + b * (int64_t)sizeof(struct roof_block_q8);
-        __m256i product = _mm256_setzero_si256();
-        __m256i row[8];
-        unpack_rows(row, w);
-        UNROLL for (int half = 0; half < 2; half++)
-        {
-            const __m256i in = both_halves(x + 2 + (ptrdiff_t)16 * half);
-            const __m256i *const four = row + (ptrdiff_t)4 * half;
-            product = add_signed(product, _mm256_shuffle_epi8(values, four[0]),
-                                 _mm256_shuffle_epi32(in, 0));
-            product = add_signed(product, _mm256_shuffle_epi8(values, four[1]),
-                                 _mm256_shuffle_epi32(in, 0x55));
-            product = add_signed(product, _mm256_shuffle_epi8(values, four[2]),
-                                 _mm256_shuffle_epi32(in, 0xaa));
-            product = add_signed(product, _mm256_shuffle_epi8(values, four[3]),
-                                 _mm256_shuffle_epi32(in, 0xff));
-        }
-        sum = _mm256_fmadd_ps(_mm256_mul_ps(scales_of(w), scale_of(x)), _mm256_cvtepi32_ps(product),
-                              sum);
-    }
-    store_rows(d->out, sum);
-}
-
-/* Inputs that eight rows are multiplied with at once. */
-#define PACKED_INPUTS 4
-
-/* Eight rows of weights with several inputs. Elements are 0 to 15 here, so the result is too large
- * by eight times the sum of the input's block, which is stored with it. */
-ROOF_TARGET_VNNI INLINE void q4_packed(const struct roof_dot *d, int inputs)
-{
-    __m256 sum[PACKED_INPUTS] = {_mm256_setzero_ps(), _mm256_setzero_ps(), _mm256_setzero_ps(),
-                                 _mm256_setzero_ps()};
-    for (int64_t b = 0; b < d->k / ROOF_BLOCK; b++) {
-        const unsigned char *const w = d->weights + b * ROOF_PACKED_BYTES;
-        const __m256 scale = scales_of(w);
-        const __m256 eight = _mm256_mul_ps(scale, _mm256_set1_ps(8));
-        __m256i row[8];
-        unpack_rows(row, w);
-        UNROLL for (int t = 0; t < inputs; t++)
-        {
-            const unsigned char *const x =
-                d->inputs + t * d->input_bytes + b * (int64_t)sizeof(struct roof_block_q8_1);
-            __m256i product = _mm256_setzero_si256();
-            UNROLL for (int i = 0; i < 4; i++)
-            {
-                const ptrdiff_t at = (ptrdiff_t)4 * i;
-                product = _mm256_dpbusd_epi32(product, row[i], roof_avx2_four(x + 4 + at));
-                product = _mm256_dpbusd_epi32(product, row[i + 4], roof_avx2_four(x + 20 + at));
-            }
-            int32_t halves = 0;
-            memcpy(&halves, x, sizeof halves);
-            const __m128 both = _mm_cvtph_ps(_mm_cvtsi32_si128(halves)); /* the scale and the sum */
-            sum[t] = _mm256_fmadd_ps(_mm256_mul_ps(scale, _mm256_broadcastss_ps(both)),
-                                     _mm256_cvtepi32_ps(product), sum[t]);
-            sum[t] = _mm256_fnmadd_ps(eight, _mm256_broadcastss_ps(_mm_movehdup_ps(both)), sum[t]);
-        }
-    }
-    UNROLL for (int t = 0; t < inputs; t++)
-    {
-        store_rows(d->out + t * d->stride, sum[t]);
-    }
-}
-
-ROOF_TARGET_VNNI static void q4_packed_last(const struct roof_dot *d)
-{
-    q4_packed(d, 1);
-}
-ROOF_TARGET_VNNI static void q4_packed_many(const struct roof_dot *d)
-{
-    q4_packed(d, PACKED_INPUTS);
-}
-
 #endif
 
 /* --- the table ----------------------------------------------------------------------------- */
@@ -594,13 +427,6 @@ ROOF_TARGET_VNNI static void q4_packed_many(const struct roof_dot *d)
     {                                                                                              \
         .inputs = ROOF_PRECISION_##format, .tile_rows = ROOF_TILE, .tile_inputs = (count),         \
         .tile = name##_whole, .column = name##_column, .single = name##_single                     \
-    }
-
-/* Eight rows that are packed together. */
-#define PACKED(format, count, several, one)                                                        \
-    {                                                                                              \
-        .inputs = ROOF_PRECISION_##format, .packed = true, .tile_rows = ROOF_PACKED_ROWS,          \
-        .tile_inputs = (count), .tile = (several), .column = (one), .single = NULL                 \
     }
 
 static const struct {
@@ -617,7 +443,6 @@ static const struct {
     {ROOF_PRECISION_BF16, ROOF_ISA_BASE, false, false, false, TILED(BF16, ROOF_TILE, bf16_base)},
     {ROOF_PRECISION_FP32, ROOF_ISA_BASE, false, false, false, TILED(FP32, ROOF_TILE, fp32_base)},
 #if defined(__x86_64__)
-    {ROOF_PRECISION_Q4_0, ROOF_ISA_AVX2, false, false, false, TILED(Q8_0, ROOF_TILE, q4_avx2)},
     {ROOF_PRECISION_Q8_0, ROOF_ISA_AVX2, false, false, false, TILED(Q8_0, ROOF_TILE, q8_avx2)},
     {ROOF_PRECISION_FP16, ROOF_ISA_AVX2, false, false, false, TILED(FP16, INPUTS_256, fp16_avx2)},
     {ROOF_PRECISION_BF16, ROOF_ISA_AVX2, false, false, false, TILED(BF16, INPUTS_256, bf16_avx2)},
@@ -630,10 +455,6 @@ static const struct {
     {ROOF_PRECISION_BF16, ROOF_ISA_AVX512, false, true, false, TILED(BF16, INPUTS_512, bf16_dot)},
     {ROOF_PRECISION_FP32, ROOF_ISA_AVX512, false, false, false,
      TILED(FP32, INPUTS_512, fp32_avx512)},
-    {ROOF_PRECISION_Q4_0, ROOF_ISA_AVX512, true, false, false,
-     PACKED(Q8_0, 1, q4_packed_one, q4_packed_one)},
-    {ROOF_PRECISION_Q4_0, ROOF_ISA_AVX512, true, false, true,
-     PACKED(Q8_1, PACKED_INPUTS, q4_packed_many, q4_packed_last)},
 #endif
 };
 
@@ -649,6 +470,7 @@ bool roof_dot_find(struct roof_dot_kernels *out, enum roof_precision weights, bo
             found = true;
         }
     }
+    found = roof_dot_q4_find(out, weights, many, features) || found;
     return roof_amx_find(out, weights, many, features) || found;
 }
 

@@ -11,9 +11,6 @@
 #include "measure/cpu_avx2.h"
 #endif
 
-#define INLINE static inline __attribute__((always_inline))
-#define UNROLL _Pragma("GCC unroll 8")
-
 /* The number of inputs for which the elements of a row are unpacked once. */
 #define INPUTS 4
 /* Elements that share a scale: 32 in q4_k and q5_k, 16 in q6_k. */
@@ -29,7 +26,8 @@ _Static_assert(sizeof(struct roof_block_q8_k) == 292, "the layout of block_q8_K"
 /* --- any processor ------------------------------------------------------------------------- */
 
 /* Unpacks eight scales and eight minima of 6 bits. */
-INLINE void unpack_six_bits(uint8_t scale[PARTS], uint8_t least[PARTS], const uint8_t packed[12])
+ROOF_INLINE void unpack_six_bits(uint8_t scale[PARTS], uint8_t least[PARTS],
+                                 const uint8_t packed[12])
 {
     for (int i = 0; i < 4; i++) {
         scale[i] = packed[i] & 63;
@@ -46,7 +44,8 @@ struct block {
     int8_t whole[ROOF_BLOCK_K];
 };
 
-INLINE void put_scales(struct block *out, uint16_t scale, uint16_t least, const uint8_t packed[12])
+ROOF_INLINE void put_scales(struct block *out, uint16_t scale, uint16_t least,
+                            const uint8_t packed[12])
 {
     uint8_t scales[PARTS];
     uint8_t minima[PARTS];
@@ -100,7 +99,7 @@ static void unpack_q6(struct block *out, const unsigned char *at)
     }
 }
 
-INLINE float multiply_block(const struct block *w, const unsigned char *at)
+ROOF_INLINE float multiply_block(const struct block *w, const unsigned char *at)
 {
     struct roof_block_q8_k x;
     float sum = 0;
@@ -117,7 +116,7 @@ INLINE float multiply_block(const struct block *w, const unsigned char *at)
 
 /* A row with one input, and with INPUTS of them. */
 #define BASE(name, block_t, unpack)                                                                \
-    INLINE void name(const struct roof_dot *d, int inputs)                                         \
+    ROOF_INLINE void name(const struct roof_dot *d, int inputs)                                    \
     {                                                                                              \
         float sum[INPUTS] = {0};                                                                   \
         for (int64_t b = 0; b < d->k / ROOF_BLOCK_K; b++) {                                        \
@@ -151,12 +150,12 @@ BASE(q6_base, struct roof_block_q6_k, unpack_q6)
 
 /* --- AVX2 ------------------------------------------------------------------------------------ */
 
-ROOF_TARGET_AVX2 INLINE __m256i load(const void *at)
+ROOF_TARGET_AVX2 ROOF_INLINE __m256i load(const void *at)
 {
     return _mm256_loadu_si256((const __m256i *)at);
 }
 
-ROOF_TARGET_AVX2 INLINE __m256i low_bits(__m256i bytes, int bits)
+ROOF_TARGET_AVX2 ROOF_INLINE __m256i low_bits(__m256i bytes, int bits)
 {
     return _mm256_and_si256(bytes, _mm256_set1_epi8((char)((1 << bits) - 1)));
 }
@@ -167,7 +166,7 @@ struct six_bits {
     __m128i least;
 };
 
-ROOF_TARGET_AVX2 INLINE struct six_bits unpack_scales(const uint8_t packed[12])
+ROOF_TARGET_AVX2 ROOF_INLINE struct six_bits unpack_scales(const uint8_t packed[12])
 {
     struct six_bits out;
     uint32_t word[3];
@@ -185,15 +184,15 @@ ROOF_TARGET_AVX2 INLINE struct six_bits unpack_scales(const uint8_t packed[12])
 }
 
 /* Adds the products of a part of 32 elements, of up to 6 bits, to whole sums. */
-ROOF_TARGET_AVX2 INLINE __m256i add_part(__m256i sum, __m256i w, __m256i x, __m256i scale)
+ROOF_TARGET_AVX2 ROOF_INLINE __m256i add_part(__m256i sum, __m256i w, __m256i x, __m256i scale)
 {
     return _mm256_add_epi32(sum, _mm256_madd_epi16(scale, _mm256_maddubs_epi16(w, x)));
 }
 
 /* Adds a block: the whole sums by the scale of the block, less the minima by the sums of the input.
  */
-ROOF_TARGET_AVX2 INLINE __m256 add_block(__m256 sum, __m256i whole, __m128i least, float scale,
-                                         float minimum, const struct roof_block_q8_k *x)
+ROOF_TARGET_AVX2 ROOF_INLINE __m256 add_block(__m256 sum, __m256i whole, __m128i least, float scale,
+                                              float minimum, const struct roof_block_q8_k *x)
 {
     const __m128i sums =
         _mm_hadd_epi16(_mm_loadu_si128((const __m128i *)(const void *)x->sum),
@@ -203,20 +202,20 @@ ROOF_TARGET_AVX2 INLINE __m256 add_block(__m256 sum, __m256i whole, __m128i leas
     return _mm256_fnmadd_ps(_mm256_set1_ps(minimum * x->scale), less, sum);
 }
 
-ROOF_TARGET_AVX2 INLINE float to_float(uint16_t half)
+ROOF_TARGET_AVX2 ROOF_INLINE float to_float(uint16_t half)
 {
     return _cvtsh_ss(half);
 }
 
-INLINE const struct roof_block_q8_k *input_of(const struct roof_dot *d, int t, int64_t b)
+ROOF_INLINE const struct roof_block_q8_k *input_of(const struct roof_dot *d, int t, int64_t b)
 {
     const unsigned char *const row = d->inputs + t * d->input_bytes;
     return (const struct roof_block_q8_k *)(const void *)row + b;
 }
 
 /* The elements of two parts that share bytes, with the fifth bit of q5_k. */
-ROOF_TARGET_AVX2 INLINE void unpack_pairs(__m256i part[2], const uint8_t *pair, const uint8_t *high,
-                                          int two)
+ROOF_TARGET_AVX2 ROOF_INLINE void unpack_pairs(__m256i part[2], const uint8_t *pair,
+                                               const uint8_t *high, int two)
 {
     const __m256i bytes = load(pair + (ptrdiff_t)PART * two);
     part[0] = low_bits(bytes, 4);
@@ -233,7 +232,7 @@ ROOF_TARGET_AVX2 INLINE void unpack_pairs(__m256i part[2], const uint8_t *pair, 
 
 /* q4_k and q5_k differ only in the fifth bit. */
 #define AVX2(name, block_t, high_bits)                                                             \
-    ROOF_TARGET_AVX2 INLINE void name(const struct roof_dot *d, int inputs)                        \
+    ROOF_TARGET_AVX2 ROOF_INLINE void name(const struct roof_dot *d, int inputs)                   \
     {                                                                                              \
         __m256 sum[INPUTS] = {_mm256_setzero_ps(), _mm256_setzero_ps(), _mm256_setzero_ps(),       \
                               _mm256_setzero_ps()};                                                \
@@ -242,12 +241,12 @@ ROOF_TARGET_AVX2 INLINE void unpack_pairs(__m256i part[2], const uint8_t *pair, 
             const struct six_bits scales = unpack_scales(w->packed);                               \
             __m256i whole[INPUTS] = {_mm256_setzero_si256(), _mm256_setzero_si256(),               \
                                      _mm256_setzero_si256(), _mm256_setzero_si256()};              \
-            UNROLL for (int two = 0; two < PARTS / 2; two++)                                       \
+            ROOF_UNROLL for (int two = 0; two < PARTS / 2; two++)                                  \
             {                                                                                      \
                 const int first = 2 * PART * two;                                                  \
                 __m256i part[2];                                                                   \
                 unpack_pairs(part, w->pair, high_bits, two);                                       \
-                UNROLL for (int t = 0; t < inputs; t++)                                            \
+                ROOF_UNROLL for (int t = 0; t < inputs; t++)                                       \
                 {                                                                                  \
                     const int8_t *const x = input_of(d, t, b)->element + first;                    \
                     whole[t] = add_part(whole[t], part[0], load(x),                                \
@@ -256,13 +255,13 @@ ROOF_TARGET_AVX2 INLINE void unpack_pairs(__m256i part[2], const uint8_t *pair, 
                                         _mm256_set1_epi16(scales.scale[first / PART + 1]));        \
                 }                                                                                  \
             }                                                                                      \
-            UNROLL for (int t = 0; t < inputs; t++)                                                \
+            ROOF_UNROLL for (int t = 0; t < inputs; t++)                                           \
             {                                                                                      \
                 sum[t] = add_block(sum[t], whole[t], scales.least, to_float(w->scale),             \
                                    to_float(w->least), input_of(d, t, b));                         \
             }                                                                                      \
         }                                                                                          \
-        UNROLL for (int t = 0; t < inputs; t++)                                                    \
+        ROOF_UNROLL for (int t = 0; t < inputs; t++)                                               \
         {                                                                                          \
             d->out[t * d->stride] = roof_avx2_total(sum[t]);                                       \
         }                                                                                          \
@@ -273,7 +272,8 @@ AVX2(q4_avx2, struct roof_block_q4_k, NULL)
 AVX2(q5_avx2, struct roof_block_q5_k, w->high)
 
 /* The four parts of a half of q6_k, whose elements are 32 too large. */
-ROOF_TARGET_AVX2 INLINE void unpack_half(__m256i part[4], const struct roof_block_q6_k *w, int half)
+ROOF_TARGET_AVX2 ROOF_INLINE void unpack_half(__m256i part[4], const struct roof_block_q6_k *w,
+                                              int half)
 {
     const __m256i high = load(w->high + (ptrdiff_t)PART * half);
     for (int i = 0; i < 2; i++) {
@@ -286,7 +286,7 @@ ROOF_TARGET_AVX2 INLINE void unpack_half(__m256i part[4], const struct roof_bloc
     }
 }
 
-ROOF_TARGET_AVX2 INLINE void q6_avx2(const struct roof_dot *d, int inputs)
+ROOF_TARGET_AVX2 ROOF_INLINE void q6_avx2(const struct roof_dot *d, int inputs)
 {
     __m256 sum[INPUTS] = {_mm256_setzero_ps(), _mm256_setzero_ps(), _mm256_setzero_ps(),
                           _mm256_setzero_ps()};
@@ -297,16 +297,16 @@ ROOF_TARGET_AVX2 INLINE void q6_avx2(const struct roof_dot *d, int inputs)
             _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(const void *)w->part));
         __m256i whole[INPUTS] = {_mm256_setzero_si256(), _mm256_setzero_si256(),
                                  _mm256_setzero_si256(), _mm256_setzero_si256()};
-        UNROLL for (int half = 0; half < 2; half++)
+        ROOF_UNROLL for (int half = 0; half < 2; half++)
         {
             __m256i part[4];
             unpack_half(part, w, half);
-            UNROLL for (int i = 0; i < 4; i++)
+            ROOF_UNROLL for (int i = 0; i < 4; i++)
             {
                 const int at = 8 * half + 2 * i; /* of the scale of the first 16 elements */
                 const __m256i scale =
                     _mm256_set_m128i(_mm_set1_epi16(w->part[at + 1]), _mm_set1_epi16(w->part[at]));
-                UNROLL for (int t = 0; t < inputs; t++)
+                ROOF_UNROLL for (int t = 0; t < inputs; t++)
                 {
                     whole[t] = add_part(
                         whole[t], part[i],
@@ -314,7 +314,7 @@ ROOF_TARGET_AVX2 INLINE void q6_avx2(const struct roof_dot *d, int inputs)
                 }
             }
         }
-        UNROLL for (int t = 0; t < inputs; t++)
+        ROOF_UNROLL for (int t = 0; t < inputs; t++)
         {
             const struct roof_block_q8_k *const x = input_of(d, t, b);
             const __m256i more = _mm256_slli_epi32(_mm256_madd_epi16(scales, load(x->sum)), 5);
@@ -322,7 +322,7 @@ ROOF_TARGET_AVX2 INLINE void q6_avx2(const struct roof_dot *d, int inputs)
                                      _mm256_cvtepi32_ps(_mm256_sub_epi32(whole[t], more)), sum[t]);
         }
     }
-    UNROLL for (int t = 0; t < inputs; t++)
+    ROOF_UNROLL for (int t = 0; t < inputs; t++)
     {
         d->out[t * d->stride] = roof_avx2_total(sum[t]);
     }
@@ -337,7 +337,7 @@ struct packed_six_bits {
     __m256i least[2];
 };
 
-ROOF_TARGET_VNNI INLINE struct packed_six_bits unpack_rows(const unsigned char *words)
+ROOF_TARGET_VNNI ROOF_INLINE struct packed_six_bits unpack_rows(const unsigned char *words)
 {
     const __m256i low = _mm256_set1_epi32(0x3f3f3f3f);
     const __m256i four = _mm256_set1_epi32(0x0f0f0f0f);
@@ -355,20 +355,20 @@ ROOF_TARGET_VNNI INLINE struct packed_six_bits unpack_rows(const unsigned char *
 }
 
 /* Returns the numbers of a part from those of the rows. */
-ROOF_TARGET_VNNI INLINE __m256 of_part(const __m256i numbers[2], int part)
+ROOF_TARGET_VNNI ROOF_INLINE __m256 of_part(const __m256i numbers[2], int part)
 {
     const __m256i shifted = _mm256_srli_epi32(numbers[part / 4], 8 * (part % 4));
     return _mm256_cvtepi32_ps(_mm256_and_si256(shifted, _mm256_set1_epi32(63)));
 }
 
 /* Adds the products of four elements of eight rows with those of an input. */
-ROOF_TARGET_VNNI INLINE __m256i add_four(__m256i sum, __m256i w, const int8_t *x)
+ROOF_TARGET_VNNI ROOF_INLINE __m256i add_four(__m256i sum, __m256i w, const int8_t *x)
 {
     return _mm256_dpbusd_epi32(sum, w, roof_avx2_four(x));
 }
 
 /* Eight rows of weights, each a lane, with some inputs. */
-ROOF_TARGET_VNNI INLINE void q4_packed(const struct roof_dot *d, int inputs)
+ROOF_TARGET_VNNI ROOF_INLINE void q4_packed(const struct roof_dot *d, int inputs)
 {
     __m256 sum[INPUTS] = {_mm256_setzero_ps(), _mm256_setzero_ps(), _mm256_setzero_ps(),
                           _mm256_setzero_ps()};
@@ -385,16 +385,16 @@ ROOF_TARGET_VNNI INLINE void q4_packed(const struct roof_dot *d, int inputs)
         for (int two = 0; two < PARTS / 2; two++) {
             const unsigned char *const pairs = w + 128 + (ptrdiff_t)256 * two;
             __m256i product[2][INPUTS];
-            UNROLL for (int t = 0; t < inputs; t++)
+            ROOF_UNROLL for (int t = 0; t < inputs; t++)
             {
                 product[0][t] = product[1][t] = _mm256_setzero_si256();
             }
-            UNROLL for (int i = 0; i < PART / 4; i++)
+            ROOF_UNROLL for (int i = 0; i < PART / 4; i++)
             {
                 const __m256i bytes = load(pairs + (ptrdiff_t)32 * i);
                 const __m256i low = low_bits(bytes, 4);
                 const __m256i high = low_bits(_mm256_srli_epi16(bytes, 4), 4);
-                UNROLL for (int t = 0; t < inputs; t++)
+                ROOF_UNROLL for (int t = 0; t < inputs; t++)
                 {
                     const int first = 2 * PART * two + 4 * i;
                     const int8_t *const x = input_of(d, t, b)->element + first;
@@ -402,11 +402,11 @@ ROOF_TARGET_VNNI INLINE void q4_packed(const struct roof_dot *d, int inputs)
                     product[1][t] = add_four(product[1][t], high, x + PART);
                 }
             }
-            UNROLL for (int part = 0; part < 2; part++)
+            ROOF_UNROLL for (int part = 0; part < 2; part++)
             {
                 const __m256 own = of_part(six.scale, 2 * two + part);
                 const __m256 minimum = of_part(six.least, 2 * two + part);
-                UNROLL for (int t = 0; t < inputs; t++)
+                ROOF_UNROLL for (int t = 0; t < inputs; t++)
                 {
                     const int at = 4 * two + 2 * part;
                     const int16_t *const sums = input_of(d, t, b)->sum + at;
@@ -416,14 +416,14 @@ ROOF_TARGET_VNNI INLINE void q4_packed(const struct roof_dot *d, int inputs)
                 }
             }
         }
-        UNROLL for (int t = 0; t < inputs; t++)
+        ROOF_UNROLL for (int t = 0; t < inputs; t++)
         {
             const __m256 of_input = _mm256_set1_ps(input_of(d, t, b)->scale);
             sum[t] = _mm256_fmadd_ps(_mm256_mul_ps(scale, of_input), more[t], sum[t]);
             sum[t] = _mm256_fnmadd_ps(_mm256_mul_ps(least, of_input), less[t], sum[t]);
         }
     }
-    UNROLL for (int t = 0; t < inputs; t++)
+    ROOF_UNROLL for (int t = 0; t < inputs; t++)
     {
         _mm256_storeu_ps(d->out + t * d->stride, sum[t]);
     }

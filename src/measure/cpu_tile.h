@@ -8,6 +8,10 @@
 
 #include "catalog/precision.h"
 
+#define ROOF_INLINE static inline __attribute__((always_inline))
+/* Makes the loops over a tile straight lines, so that its sums stay in registers. */
+#define ROOF_UNROLL _Pragma("GCC unroll 8")
+
 /* The number of rows that engines pack together. */
 #define ROOF_PACKED_ROWS 8
 

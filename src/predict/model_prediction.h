@@ -81,6 +81,7 @@ struct roof_model_prediction {
     double power_w;         /**< of a device on average at the bound */
     double joule_per_token; /**< of all devices at the bound; NAN: unknown */
     /** The expected times of real kernels; NAN if one operator has none. */
+    bool as_stored;      /**< each product multiplies in its stored format, on a unit for it */
     uint64_t fallbacks;  /**< formats of products, in any step, for which the device has no unit, so
                             that  they run in another one: as bits by enum roof_precision */
     double expected_low; /**< the band, as fractions of the expected time of a step or request */

@@ -46,6 +46,7 @@ static void finish_total(struct roof_model_prediction *out, const struct roof_pa
         add_total(total, &out->node[i]);
     }
     out->fallbacks = pass->fallbacks;
+    out->as_stored = pass->as_stored;
     total->bottleneck = roof_largest_share(pass->share_s);
     total->expected_bottleneck = roof_largest_share(pass->expected.share_s);
     total->intensity = total->flops / total->bytes;

@@ -498,6 +498,7 @@ static void put_times(struct roof_model_prediction *out, const struct roof_reque
     total->expected_bottleneck = by.expected;
     total->native = t->native;
     out->fallbacks = t->fallbacks;
+    out->as_stored = t->as_stored;
     out->prompts_wait = t->waits;
 }
 

@@ -187,6 +187,7 @@ static void put_bottlenecks(struct roof_model_prediction *out, const struct requ
                                  .expected = roof_largest_share(r->last.expected.share_s)};
     total->native = r->prefill.native && r->last.native;
     out->fallbacks = r->prefill.fallbacks | r->last.fallbacks;
+    out->as_stored = r->prefill.as_stored && r->last.as_stored;
 }
 
 static void put_bounds(struct roof_model_prediction *out, const struct request *r,

@@ -229,7 +229,7 @@ static void put_best(struct roof_text *out, const struct roof_rate_answer *a)
     const struct roof_rate_plan *const way = &a->found->way[0];
     const struct roof_plan_problem *const problem = &a->problem->answer->problem;
     const struct roof_latency_limit *const limit = a->problem->load->limit;
-    const char *const bottleneck = roof_simulation_bottleneck(&way->at, false, false);
+    const char *const bottleneck = roof_simulation_bottleneck(&way->at, false, false, false);
     struct roof_plan_row row;
     char number[ROOF_QUANTITY_SIZE];
     roof_plan_name(&row, &way->plan, 1, problem);

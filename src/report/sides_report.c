@@ -109,18 +109,12 @@ static enum roof_unit unit_of(const struct roof_side *sides, size_t count)
     return long_time ? ROOF_UNIT_MILLISECONDS : ROOF_UNIT_MICROSECONDS;
 }
 
-/* Tells whether a side has weights that no device multiplies as they are: kernels convert them. */
+/* Tells whether kernels convert what a side stores to the format of a unit that multiplies it. */
 static bool converts(const struct roof_side *side)
 {
     const struct roof_model_prediction *const r = side->of_model;
-    if (r == NULL) {
-        return is_converted(side->prediction->workload.formats.weights);
-    }
-    bool any = false;
-    for (size_t i = 0; i < r->count; i++) {
-        any = any || is_converted(r->node[i].prediction.workload.formats.weights);
-    }
-    return any;
+    return r == NULL ? is_converted(side->prediction->workload.formats.weights)
+                     : r->total.native && !r->as_stored;
 }
 
 /* Fills in the cells of one device. */

@@ -9,6 +9,8 @@
 #define REQUESTS 1000
 /* The least gain; smaller ones are within the noise of those requests. */
 #define GAIN_LEAST 1.1
+/* More devices have to gain more than this factor over fewer. */
+#define GAIN_MORE 1.03
 #define CHUNK_LEAST 256
 #define FP8 ROOF_PRECISION_FP8_E4M3
 
@@ -225,6 +227,19 @@ static enum roof_status weigh(struct gains gains[NEEDS], size_t change,
     return ROOF_OK;
 }
 
+/* Tells whether another change gains about as much with fewer devices. */
+static bool is_wasteful(const struct gains *gains, size_t change)
+{
+    const struct roof_raise *const raise = &gains->raise[change];
+    bool wasteful = false;
+    for (size_t i = 0; i < gains->count; i++) {
+        const struct roof_raise *const other = &gains->raise[i];
+        wasteful = wasteful ||
+                   (other->devices < raise->devices && other->factor * GAIN_MORE >= raise->factor);
+    }
+    return wasteful;
+}
+
 enum roof_status roof_raises_find(struct roof_raise out[ROOF_RAISES_MAX], size_t *count,
                                   const struct roof_deployments *deployments,
                                   const struct roof_simulation_inputs *inputs,
@@ -253,7 +268,9 @@ enum roof_status roof_raises_find(struct roof_raise out[ROOF_RAISES_MAX], size_t
     }
     for (int need = 0; need < NEEDS; need++) {
         for (size_t i = 0; i < gains[need].count; i++) {
-            out[(*count)++] = gains[need].raise[i];
+            if (!is_wasteful(&gains[need], i)) {
+                out[(*count)++] = gains[need].raise[i];
+            }
         }
     }
     return ROOF_OK;

@@ -283,7 +283,8 @@ void roof_simulation_values(struct roof_value *out, const struct roof_fields *fi
  * rho / (2 (1 - rho)) = 1. */
 #define QUEUED (2. / 3)
 
-const char *roof_simulation_bottleneck(const struct roof_simulation *s, bool greatest, bool waits)
+const char *roof_simulation_bottleneck(const struct roof_simulation *s, bool greatest, bool waits,
+                                       bool first)
 {
     const struct {
         const char *name;
@@ -306,6 +307,9 @@ const char *roof_simulation_bottleneck(const struct roof_simulation *s, bool gre
         if (limits[i].full >= FULL || (waits && limits[i].waited >= WAITED)) {
             return limits[i].name;
         }
+    }
+    if (first && !isnan(shared)) { /* the copies that decode do not delay the first token */
+        return shared == s->link_busy ? "link" : "prefill";
     }
     if (s->busy < BUSY) {
         return NULL;

@@ -87,8 +87,9 @@ bool roof_simulation_without_load(const struct roof_simulation_row *row);
  * requests waiting; "link", "prefill" or "front end" if transfers, prefill copies or front ends are
  * busy most of the time; "step time" if nothing is full, but the steps are too slow for the rate or
  * for a limit on latency, or at the greatest rate; NULL otherwise. `waits` is true if requests
- * would wait too long at a higher rate. */
+ * would wait too long at a higher rate, and `first` if their first tokens would come too late; with
+ * prefill copies, "link" or "prefill" is then their cause. */
 const char *roof_simulation_bottleneck(const struct roof_simulation *simulation, bool greatest,
-                                       bool waits);
+                                       bool waits, bool first);
 
 #endif

@@ -288,7 +288,7 @@ static void test_link(void **state)
     assert_true(s.saturated);
     assert_near(s.completed_per_s, 0.5, 0.01);
     assert_near(s.growth_per_s, 0.5, 0.05);
-    assert_string_equal(roof_simulation_bottleneck(&s, false, false), "link");
+    assert_string_equal(roof_simulation_bottleneck(&s, false, false, false), "link");
     /* Slow prefills are one, too. */
     lab.prefills.transfer.send_s = lab.prefills.transfer.receive_s = 0;
     lab.inputs.copies = 4;
@@ -297,14 +297,24 @@ static void test_link(void **state)
     const struct roof_simulation slow = run_random(&lab, 0.5);
     assert_true(slow.saturated);
     assert_near(slow.completed_per_s, 1 / 2.4, 0.01);
-    assert_string_equal(roof_simulation_bottleneck(&slow, false, false), "prefill");
+    assert_string_equal(roof_simulation_bottleneck(&slow, false, false, false), "prefill");
     /* If their caches wait for a sequence for more of the time, that is the bottleneck. */
     struct roof_simulation full = slow;
     full.full_sequences = full.prefill_busy;
-    assert_string_equal(roof_simulation_bottleneck(&full, false, false), "prefill");
+    assert_string_equal(roof_simulation_bottleneck(&full, false, false, false), "prefill");
     full.full_sequences = 1;
     full.prefill_busy = 0.9;
-    assert_string_equal(roof_simulation_bottleneck(&full, false, false), "sequences");
+    assert_string_equal(roof_simulation_bottleneck(&full, false, false, false), "sequences");
+    /* Copies that decode are always busy at the greatest rate. If its first tokens come too late,
+     * they are not the cause, even if the copies before them have time to spare. */
+    full.full_sequences = full.full_memory = 0;
+    full.busy = 1;
+    full.prefill_busy = 0.5;
+    full.link_busy = 0.1;
+    assert_string_equal(roof_simulation_bottleneck(&full, true, false, true), "prefill");
+    assert_string_equal(roof_simulation_bottleneck(&full, true, false, false), "step time");
+    full.link_busy = 0.6;
+    assert_string_equal(roof_simulation_bottleneck(&full, true, false, true), "link");
 }
 
 /* Prompts of one copy, one after the other, and no link: the wait of a queue with one server, of
