@@ -636,9 +636,10 @@ static void put_default_cache(struct roof_text *out, const struct roof_model_pre
 {
     const struct roof_formats *const f = &r->scenario.common.formats;
     const enum roof_precision narrow = roof_scenario_narrower_cache(&r->scenario, r->model);
-    if (limits->kv_open && narrow != ROOF_PRECISION_AUTO &&
+    const bool any = r->kv_cache_bytes > (r->state_bytes > 0 ? r->state_bytes : 0);
+    if (any && limits->kv_open && narrow != ROOF_PRECISION_AUTO &&
         roof_precision_bits(f->kv) > roof_precision_bits(f->weights)) {
-        roof_text_printf(out, " (default; --kv %s it)",
+        roof_text_printf(out, " (default: --kv %s it)",
                          narrow == ROOF_PRECISION_Q8_0 ? "q8_0 nearly halves" : "fp8 halves");
     }
 }
