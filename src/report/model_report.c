@@ -9,7 +9,6 @@
 #include "base/base.h"
 #include "model/quantization.h"
 #include "predict/calibration.h"
-#include "predict/conversion.h"
 #include "predict/pass.h"
 #include "predict/unexpected.h"
 #include "report/advice_report.h"
@@ -39,23 +38,13 @@ void roof_model_report_weights(struct roof_text *out, const struct roof_model *m
                      layout == NULL ? roof_format(formats->weights)->name : layout);
 }
 
-/* Tells whether the device multiplies GGUF weights in INT8, to which it converts activations. */
-static bool multiplies_int8(const struct roof_model_prediction *r)
-{
-    const struct roof_formats *const f = &r->scenario.common.formats;
-    const struct roof_hardware *const device = r->total.hardware;
-    const enum roof_precision wanted = roof_product_format(device, f, ROOF_ROLE_WEIGHTS);
-    return roof_precision_gguf(f->weights) && f->activations != ROOF_PRECISION_INT8 &&
-           device->compute[wanted].precision == ROOF_PRECISION_INT8;
-}
-
 void roof_model_report_formats(struct roof_text *out,
                                const struct roof_model_prediction *model_prediction)
 {
     const struct roof_formats *const f = &model_prediction->scenario.common.formats;
     roof_model_report_weights(out, model_prediction->model, f);
     roof_text_printf(out, ", activations %s%s, out %s, kv %s", roof_format(f->activations)->name,
-                     multiplies_int8(model_prediction) ? " (multiplied as int8)" : "",
+                     roof_model_report_int8(model_prediction) ? " (multiplied as int8)" : "",
                      roof_format(f->out)->name, roof_format(f->kv)->name);
 }
 
@@ -238,8 +227,8 @@ static const char *between_tokens(const struct roof_model_prediction *r)
            : !apart && s->pp > 1       ? "; stages wait for prefill of others"
            : !apart                    ? "; includes prefill for others"
            : isnan(r->expected_tpot_s) ? ""
-           : s->pp > 1                 ? "; the estimate has stages wait for prefill of others"
-                                       : "; the estimate includes prefill for others";
+           : s->pp > 1                 ? " with stages that wait for prefill of others"
+                                       : " with prefill for others";
 }
 
 static void put_request(struct roof_text *out, const struct roof_model_prediction *r)
@@ -630,20 +619,6 @@ static void put_notes(struct roof_text *out, const struct roof_model_prediction 
     roof_report_model_basis(out, r, product);
 }
 
-/* Marks a cache that has more bits than the weights because the question leaves its format open. */
-static void put_default_cache(struct roof_text *out, const struct roof_model_prediction *r,
-                              const struct roof_limits *limits)
-{
-    const struct roof_formats *const f = &r->scenario.common.formats;
-    const enum roof_precision narrow = roof_scenario_narrower_cache(&r->scenario, r->model);
-    const bool any = r->kv_cache_bytes > (r->state_bytes > 0 ? r->state_bytes : 0);
-    if (any && limits->kv_open && narrow != ROOF_PRECISION_AUTO &&
-        roof_precision_bits(f->kv) > roof_precision_bits(f->weights)) {
-        roof_text_printf(out, " (default: --kv %s it)",
-                         narrow == ROOF_PRECISION_Q8_0 ? "q8_0 nearly halves" : "fp8 halves");
-    }
-}
-
 void roof_model_report_text(struct roof_text *out,
                             const struct roof_model_prediction *model_prediction,
                             const struct roof_limits *limits, size_t top, bool wide,
@@ -657,7 +632,7 @@ void roof_model_report_text(struct roof_text *out,
     roof_report_scenario(out, r);
     roof_text_put(out, "; ");
     roof_model_report_formats(out, r);
-    put_default_cache(out, r, limits);
+    roof_model_report_open_cache(out, r, limits);
     roof_text_fold(out, title, 4);
     roof_text_put(out, "\n\n");
     put_remarks(out, r);

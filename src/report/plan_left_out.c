@@ -278,7 +278,7 @@ static void put_engines(struct roof_text *out, const struct roof_plan_problem *p
         if ((left_out >> i & 1U) != 0) {
             roof_text_printf(out, "%s%s%s", separator, engine->id,
                              !unmeasured                        ? ""
-                             : engine->stack == ROOF_STACK_BEST ? " (no measured kernels)"
+                             : engine->stack == ROOF_STACK_BEST ? " (not measured)"
                                                                 : " (measured on few devices)");
             separator = ", ";
         }
