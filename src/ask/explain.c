@@ -150,6 +150,7 @@ static void put_predicted(struct roof_text *out, const struct roof_model_predict
 static void put_side(struct roof_text *out, const struct roof_pair_side *side, double kernels_s)
 {
     const struct roof_model_prediction *const p = &side->model_prediction;
+    const size_t from = out->length + 1;
     char memory[ROOF_QUANTITY_SIZE];
     roof_text_printf(out, "\n%s: ", side->name);
     roof_model_report_formats(out, p);
@@ -161,6 +162,7 @@ static void put_side(struct roof_text *out, const struct roof_pair_side *side, d
                                                   p->activation_memory_bytes,
                                               ROOF_UNIT_CAPACITY));
     }
+    roof_text_fold(out, from, 2);
     if (p->expected_near > ROOF_NEAR_SHOWN) {
         roof_text_printf(out,
                          "\n  %.0f%% of its expected time is estimated from other devices, "

@@ -155,7 +155,7 @@ static void put_rows(struct roof_text *out, const struct roof_measured_step *ste
     while ((row = take_longest(done, step)) != NULL) {
         put_row(out, step, row, !noisy);
     }
-    roof_text_put(out, noisy ? "\n  All of these operators are noisy.\n" : "");
+    roof_text_put(out, noisy ? "\n  All of these rows are noisy.\n" : "");
 }
 
 /* Tells whether the step or an operator was faster than its bound by more than noise. */

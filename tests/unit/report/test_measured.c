@@ -118,13 +118,13 @@ static void test_rows_of_a_step(void **state)
     step.row[0].noise = 1; /* one of two is noisy; then both, and the other takes next to nothing */
     roof_report_step_text(&text[0], &step, false);
     assert_non_null(strstr(text[0].data, "25%  noisy\n"));
-    assert_null(strstr(text[0].data, "All of these operators are noisy."));
+    assert_null(strstr(text[0].data, "All of these rows are noisy."));
     roof_text_clear(&text[0]);
     step.row[1].noise = 1;
     step.row[1].time_s = 1e-9;
     roof_report_step_text(&text[0], &step, false);
     assert_null(strstr(text[0].data, "  noisy\n"));
-    assert_non_null(strstr(text[0].data, "\n  All of these operators are noisy.\n"));
+    assert_non_null(strstr(text[0].data, "\n  All of these rows are noisy.\n"));
     assert_non_null(strstr(text[0].data, "  <0.01%  "));
     roof_text_free(&text[0]);
     step.row[0].noise = step.row[1].noise = 0;
