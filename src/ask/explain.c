@@ -2,6 +2,8 @@
 /* Answers `explain` A,B: why one device or format is faster than another. */
 #include "ask/explain.h"
 
+#include <math.h>
+
 #include "ask/recommend_read.h"
 #include "base/base.h"
 #include "decide/pair.h"
@@ -105,6 +107,9 @@ static enum roof_status read_input(struct explain_input *in, struct roof_asking 
 
 /* --- documents ----------------------------------------------------------------------------- */
 
+/* Times that differ by less, as a fraction, are printed with the same digits. */
+#define PREDICTED_LEAST 5e-4
+
 /* Puts "gemm m=1 n=4096 k=4096, ", and the device if it is the default. */
 static void put_workload(struct roof_text *out, const struct roof_pair_side *side)
 {
@@ -121,10 +126,31 @@ static void put_workload(struct roof_text *out, const struct roof_pair_side *sid
     roof_text_put(out, ", ");
 }
 
+/* Says what predict prints for a side if that is not the sum of its kernels. A pass of a pipeline
+ * stage, of drafts or of a host has further differences. */
+static void put_predicted(struct roof_text *out, const struct roof_model_prediction *p,
+                          double kernels_s)
+{
+    const struct roof_scenario *const s = &p->scenario;
+    const bool best = s->common.stack == ROOF_STACK_BEST;
+    const double step_s = p->expected_step_s;
+    char time[ROOF_QUANTITY_SIZE];
+    if (s->pp > 1 || s->draft_tokens > 0 || s->offload != ROOF_OFFLOAD_NONE || isnan(step_s) ||
+        !(fabs(step_s - kernels_s) > PREDICTED_LEAST * step_s)) {
+        return;
+    }
+    roof_text_printf(out, "\n  predict prints %s: %s",
+                     roof_format_quantity(time, step_s, ROOF_UNIT_MILLISECONDS),
+                     best && step_s < kernels_s
+                         ? "there, kernels start before the previous one ends"
+                         : "with the host time of the engine and overlapping kernels");
+}
+
 /* Puts "a: weights fp16, ... on h100-sxm; 132 GiB do not fit". */
-static void put_side(struct roof_text *out, const struct roof_pair_side *side)
+static void put_side(struct roof_text *out, const struct roof_pair_side *side, double kernels_s)
 {
     const struct roof_model_prediction *const p = &side->model_prediction;
+    const size_t from = out->length + 1;
     char memory[ROOF_QUANTITY_SIZE];
     roof_text_printf(out, "\n%s: ", side->name);
     roof_model_report_formats(out, p);
@@ -136,12 +162,14 @@ static void put_side(struct roof_text *out, const struct roof_pair_side *side)
                                                   p->activation_memory_bytes,
                                               ROOF_UNIT_CAPACITY));
     }
+    roof_text_fold(out, from, 2);
     if (p->expected_near > ROOF_NEAR_SHOWN) {
         roof_text_printf(out,
                          "\n  %.0f%% of its expected time is estimated from other devices, "
                          "libraries or formats",
                          100 * p->expected_near);
     }
+    put_predicted(out, p, kernels_s);
 }
 
 static void write_text(struct roof_text *out, const struct roof_pair *pair, size_t top)
@@ -149,8 +177,8 @@ static void write_text(struct roof_text *out, const struct roof_pair *pair, size
     put_workload(out, &pair->side[0]);
     roof_speedup_report_text(out, &pair->speedup, top);
     if (pair->side[0].model != NULL) {
-        put_side(out, &pair->side[0]);
-        put_side(out, &pair->side[1]);
+        put_side(out, &pair->side[0], pair->speedup.total.expected.from_s);
+        put_side(out, &pair->side[1], pair->speedup.total.expected.to_s);
         roof_text_put(out, "\n");
     }
 }

@@ -116,10 +116,18 @@ static bool is_in_option(const char *word, const char *blank)
            memchr(word, '=', (size_t)(blank - word)) == NULL && isalnum((unsigned char)blank[-1]);
 }
 
+/* Tells whether a blank is within the name of a split: "tp 8". */
+static bool is_in_split(const char *word, const char *blank)
+{
+    const char *const name = word + (*word == '(' ? 1 : 0);
+    return blank - name == 2 && strchr("tped", name[0]) != NULL && name[1] == 'p' &&
+           isdigit((unsigned char)blank[1]);
+}
+
 /* Finds the blank at which a line that begins at from is folded. Within most columns and after the
  * indent it is the last one after a semicolon, else after a comma near the end, else the last one,
- * but none within an option. If there is none, it is the first blank beyond. Returns NULL if the
- * line fits or has no blank. */
+ * but none within an option or a split. If there is none, it is the first blank beyond. Returns
+ * NULL if the line fits or has no blank. */
 static char *fold_at(char *from, size_t indent, size_t most)
 {
     const char *word = from;
@@ -131,7 +139,7 @@ static char *fold_at(char *from, size_t indent, size_t most)
         width += ((unsigned char)*p & 0xC0U) != 0x80U;
         word = p > from && p[-1] == ' ' ? p : word;
         if (*p == ' ' && width > indent && p[1] != ' ' && (width <= most + 1 || blank == NULL) &&
-            !is_in_option(word, p)) {
+            !is_in_option(word, p) && !is_in_split(word, p)) {
             blank = p;
             clause = p[-1] == ';' ? p : clause;
             item = p[-1] == ',' && width + ITEM_WIDTH > most ? p : item;

@@ -87,8 +87,9 @@ static const struct special_help {
      "text (default), json, ndjson, csv, md, html (needs make page), svg, png, pdf or gnuplot; "
      "with -o, by its extension"},
     {ROOF_COMMAND_PREDICT, ANY, ROOF_INPUT_FORMAT,
-     "text (default), json, ndjson, csv, md or html (the explorer; needs make page); with -o, by "
-     "its extension"},
+     "text (default), json, ndjson, csv, md (report), html (interactive; needs make page); with "
+     "-o, "
+     "by its extension"},
     {ROOF_COMMAND_PLOT, ANY, ROOF_INPUT_FROM,
      "draw the points of a CSV or NDJSON file (-: standard input)"},
     {ROOF_COMMAND_PLOT, ANY, ROOF_INPUT_FORMAT,

@@ -300,7 +300,8 @@ static void put_better(const struct emitter *e, const struct roof_plans *of)
     roof_text_printf(e->remark, of->gain == NULL ? ", %s tokens/s; " : "; %s; ",
                      of->gain == NULL ? roof_format_short(rate, best->tokens_per_s) : of->gain);
     if (apart) {
-        roof_text_put(e->remark, "this script starts copies of one kind only");
+        roof_text_printf(e->remark, "this %s starts copies of one kind only",
+                         e->manifest == NULL ? "script" : "manifest");
     } else {
         roof_text_printf(e->remark, "%s %s", e->engine->name,
                          (formats >> e->number & 1U) == 0

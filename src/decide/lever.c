@@ -33,6 +33,15 @@ double roof_lever_best(double gain, double expected_gain)
     return isnan(expected_gain) ? gain : expected_gain;
 }
 
+bool roof_lever_precedes(double gain, double expected_gain, double other_gain,
+                         double other_expected_gain)
+{
+    return isnan(expected_gain) != isnan(other_expected_gain)
+               ? !isnan(expected_gain)
+               : roof_lever_best(gain, expected_gain) >
+                     roof_lever_best(other_gain, other_expected_gain);
+}
+
 static void add(struct adviser *a, const struct roof_lever *lever)
 {
     if (a->out->count < ROOF_LEVERS_MAX) {
@@ -319,10 +328,10 @@ static void sort(struct roof_advice *advice)
 {
     for (size_t i = 1; i < advice->count; i++) {
         const struct roof_lever moved = advice->lever[i];
-        const double gain = roof_lever_best(moved.gain, moved.expected_gain);
         size_t at = i;
-        while (at > 0 && roof_lever_best(advice->lever[at - 1].gain,
-                                         advice->lever[at - 1].expected_gain) < gain) {
+        while (at > 0 &&
+               roof_lever_precedes(moved.gain, moved.expected_gain, advice->lever[at - 1].gain,
+                                   advice->lever[at - 1].expected_gain)) {
             advice->lever[at] = advice->lever[at - 1];
             at--;
         }

@@ -55,8 +55,7 @@ struct roof_lever {
 
 struct roof_advice {
     size_t count;
-    struct roof_lever
-        lever[ROOF_LEVERS_MAX]; /**< the largest gain comes first, expected if known */
+    struct roof_lever lever[ROOF_LEVERS_MAX]; /**< in the order of roof_lever_precedes */
 };
 
 /** Returns narrower formats that are tried for weights; AUTO from the end of the list on. */
@@ -66,6 +65,11 @@ bool roof_lever_format_runs(const struct roof_hardware *hardware, enum roof_prec
 
 /** Returns the gain that ranks a lever and that people go by. */
 double roof_lever_best(double gain, double expected_gain);
+
+/** Tells whether a change is listed before another one: those with an expected gain come first,
+ * and then the larger gain counts. */
+bool roof_lever_precedes(double gain, double expected_gain, double other_gain,
+                         double other_expected_gain);
 
 /** Finds the levers of a prediction that roof_predict made. ROOF_MEMORY only. */
 enum roof_status roof_advise(struct roof_advice *out, const struct roof_prediction *base,

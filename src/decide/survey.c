@@ -463,11 +463,15 @@ static void change_kernels(struct roof_survey_phase *phase)
     }
 }
 
-/* Returns the ranking value of a change; impossible ones come last. */
-static double rank_of(const struct roof_survey_change *change)
+/* Tells whether a change is listed before another one; impossible ones come last. */
+static bool precedes(const struct roof_survey_change *change,
+                     const struct roof_survey_change *other)
 {
-    return change->refused.status != ROOF_OK ? -1
-                                             : roof_lever_best(change->gain, change->expected_gain);
+    const bool refused = change->refused.status != ROOF_OK;
+    return refused != (other->refused.status != ROOF_OK)
+               ? !refused
+               : roof_lever_precedes(change->gain, change->expected_gain, other->gain,
+                                     other->expected_gain);
 }
 
 static void sort_changes(struct roof_survey_phase *phase)
@@ -475,7 +479,7 @@ static void sort_changes(struct roof_survey_phase *phase)
     for (size_t i = 1; i < phase->changes; i++) {
         const struct roof_survey_change moved = phase->change[i];
         size_t at = i;
-        while (at > 0 && rank_of(&phase->change[at - 1]) < rank_of(&moved)) {
+        while (at > 0 && precedes(&moved, &phase->change[at - 1])) {
             phase->change[at] = phase->change[at - 1];
             at--;
         }

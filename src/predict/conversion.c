@@ -34,6 +34,18 @@ enum roof_precision roof_converted_format(const struct roof_hardware *hardware,
                : roof_precision_product(roof_role_format(formats, role), formats->activations);
 }
 
+enum roof_precision roof_product_format(const struct roof_hardware *hardware,
+                                        const struct roof_formats *formats, enum roof_role role)
+{
+    const bool weight_only = roof_precision_weight_only(roof_role_format(formats, role));
+    if (formats->compute != ROOF_PRECISION_AUTO) {
+        return formats->compute;
+    }
+    return weight_only && hardware->weight_only_compute != ROOF_PRECISION_AUTO
+               ? hardware->weight_only_compute
+               : roof_converted_format(hardware, formats, role);
+}
+
 double roof_plain_rate(const struct roof_workload *workload, const struct roof_hardware *hardware,
                        double rate)
 {

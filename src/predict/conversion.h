@@ -14,6 +14,11 @@
 enum roof_precision roof_converted_format(const struct roof_hardware *hardware,
                                           const struct roof_formats *formats, enum roof_role role);
 
+/** Returns the format in which a device multiplies by the tensor of a role: the one that is asked
+ * for, or the one that it converts to. */
+enum roof_precision roof_product_format(const struct roof_hardware *hardware,
+                                        const struct roof_formats *formats, enum roof_role role);
+
 /** Returns the peak, in FLOP/s, to which kernels state their share. `rate` is that of the product's
  * format; with GGUF weights the result is at most that of 16 bits, or of the activations. */
 double roof_plain_rate(const struct roof_workload *workload, const struct roof_hardware *hardware,

@@ -598,6 +598,14 @@ static void find_room(struct roof_limits *out, const struct roof_model_predictio
     out->fit_offload_more = !none;
 }
 
+/* Tells whether a scenario names formats of the weights, but none of the KV cache. */
+static bool is_kv_open(const struct roof_formats *formats, const struct roof_model *model)
+{
+    return formats->kv == ROOF_PRECISION_AUTO &&
+           (formats->precision != ROOF_PRECISION_AUTO || formats->weights != ROOF_PRECISION_AUTO ||
+            model->layout != NULL);
+}
+
 enum roof_status roof_model_limits(struct roof_limits *out,
                                    const struct roof_model_prediction *prediction,
                                    const struct roof_scenario *scenario, struct roof_error *error)
@@ -616,6 +624,7 @@ enum roof_status roof_model_limits(struct roof_limits *out,
                 out->fit_offload_host_bytes = out->fit_offload_s = ROOF_UNKNOWN;
     out->fit_offload = 0;
     out->fit_offload_more = false;
+    out->kv_open = is_kv_open(&scenario->common.formats, prediction->model);
     if (prediction->fits == ROOF_FIT_NO) {
         find_room(out, prediction, scenario);
     }

@@ -182,6 +182,7 @@ struct roof_limits {
                                 llama.cpp runs the model, which has none */
     double max_batch_kv_q8_0; /**< the same in q8_0, the cache of 8 bits of llama.cpp; NAN with
                                  other engines */
+    bool kv_open;        /**< the scenario names formats of weights, but none of the KV cache */
     double max_batch_ep; /**< max_batch with ep devices instead of as many of tp, in a model with
                               experts; NAN if that is not larger */
     double max_batch_next_tp; /**< max_batch with the next larger tp that the model and the links of

@@ -28,20 +28,6 @@ struct limits {
     double bandwidth;
 };
 
-/* Returns the format in which a product with the tensor of a role is computed on a device. */
-static enum roof_precision product_format(const struct roof_hardware *hardware,
-                                          const struct roof_formats *f, enum roof_role role)
-{
-    const enum roof_precision other = roof_role_format(f, role);
-    if (f->compute != ROOF_PRECISION_AUTO) {
-        return f->compute;
-    }
-    if (hardware->weight_only_compute != ROOF_PRECISION_AUTO && roof_precision_weight_only(other)) {
-        return hardware->weight_only_compute;
-    }
-    return roof_converted_format(hardware, f, role);
-}
-
 static struct limits limits_of(const struct roof_workload *part,
                                const struct roof_hardware *hardware)
 {
@@ -50,7 +36,7 @@ static struct limits limits_of(const struct roof_workload *part,
     struct limits out = {.matrix = row->kind == ROOF_KIND_MATRIX,
                          .bandwidth = hardware->figure[ROOF_FIGURE_BANDWIDTH].value};
     if (out.matrix) {
-        out.wanted = product_format(hardware, f, row->other);
+        out.wanted = roof_product_format(hardware, f, row->other);
         out.compute = hardware->compute[out.wanted];
     } else {
         out.wanted = ROOF_PRECISION_FP32;

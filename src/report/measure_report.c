@@ -183,7 +183,8 @@ static void put_fits(struct roof_text *out, const struct roof_fits *fits)
     }
     roof_text_put(out,
                   any ? "\n  before, after: mean |ln(expected / measured)| of rows that a fit "
-                        "did not see, with all\n  constants at their start, and with these moved\n"
+                        "did not see, with all\n  constants at their start, and with these moved "
+                        "(docs/measuring.md, Constants of a fit)\n"
                       : "");
 }
 
@@ -405,9 +406,10 @@ static void put_fits_markdown(struct roof_text *out, const struct roof_fits *fit
     if (chosen == 0) {
         return;
     }
-    roof_text_put(
-        out, "\n## Fits\n\nBefore, after: mean \\|ln(expected / measured)\\| of rows that "
-             "a fit did not see, with all constants at their start, and with these moved.\n\n");
+    roof_text_put(out,
+                  "\n## Fits\n\nBefore, after: mean \\|ln(expected / measured)\\| of rows that "
+                  "a fit did not see, with all constants at their start, and with these moved "
+                  "(docs/measuring.md, Constants of a fit).\n\n");
     ROOF_GRID_BEGIN(&g, "kernel", "formats", "weights", ">before", ">after", "moved constants");
     for (size_t i = 0; i < fits->count; i++) {
         const struct roof_kernel_fit *const fit = &fits->fit[i];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The KV cache of a model per token, and the layers that keep less than all of it. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "model/scenario.h"
@@ -72,4 +73,27 @@ void roof_model_report_cache(struct roof_text *out, const struct roof_model_pred
     roof_report_line(out, ROOF_MODEL_REPORT_LABEL, "", detail.data == NULL ? "" : detail.data, "");
     out->failed |= detail.failed;
     roof_text_free(&detail);
+}
+
+/* Returns the fewest bits of the weights in any class of them. */
+static double least_bits(const struct roof_model_prediction *r)
+{
+    double bits = roof_precision_bits(r->scenario.common.formats.weights);
+    for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
+        const enum roof_precision format = (enum roof_precision)r->model->format[w];
+        bits = format == ROOF_PRECISION_AUTO ? bits : fmin(bits, roof_precision_bits(format));
+    }
+    return bits;
+}
+
+void roof_model_report_open_cache(struct roof_text *out, const struct roof_model_prediction *r,
+                                  const struct roof_limits *limits)
+{
+    const enum roof_precision narrow = roof_scenario_narrower_cache(&r->scenario, r->model);
+    const bool any = r->kv_cache_bytes > (r->state_bytes > 0 ? r->state_bytes : 0);
+    if (any && limits->kv_open && narrow != ROOF_PRECISION_AUTO &&
+        roof_precision_bits(r->scenario.common.formats.kv) > least_bits(r)) {
+        roof_text_printf(out, " (default: --kv %s it)",
+                         narrow == ROOF_PRECISION_Q8_0 ? "q8_0 nearly halves" : "fp8 halves");
+    }
 }

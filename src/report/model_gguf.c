@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "predict/calibration.h"
+#include "predict/conversion.h"
 #include "report/model_report.h"
 #include "report/render.h"
 
@@ -56,4 +57,16 @@ void roof_model_report_gguf(struct roof_text *out, const struct roof_model_predi
     } else if (r->expected_near > ROOF_NEAR_SHOWN) {
         put_lacking_gguf(out, r);
     }
+}
+
+bool roof_model_report_int8(const struct roof_model_prediction *r)
+{
+    struct roof_formats f = r->scenario.common.formats;
+    const struct roof_hardware *const device = r->total.hardware;
+    for (int w = 0; w < ROOF_WEIGHT_COUNT && !roof_precision_gguf(f.weights); w++) {
+        f.weights = (enum roof_precision)r->model->format[w];
+    }
+    return roof_precision_gguf(f.weights) && f.activations != ROOF_PRECISION_INT8 &&
+           device->compute[roof_product_format(device, &f, ROOF_ROLE_WEIGHTS)].precision ==
+               ROOF_PRECISION_INT8;
 }

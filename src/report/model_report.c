@@ -43,7 +43,8 @@ void roof_model_report_formats(struct roof_text *out,
 {
     const struct roof_formats *const f = &model_prediction->scenario.common.formats;
     roof_model_report_weights(out, model_prediction->model, f);
-    roof_text_printf(out, ", activations %s, out %s, kv %s", roof_format(f->activations)->name,
+    roof_text_printf(out, ", activations %s%s, out %s, kv %s", roof_format(f->activations)->name,
+                     roof_model_report_int8(model_prediction) ? " (multiplied as int8)" : "",
                      roof_format(f->out)->name, roof_format(f->kv)->name);
 }
 
@@ -226,8 +227,8 @@ static const char *between_tokens(const struct roof_model_prediction *r)
            : !apart && s->pp > 1       ? "; stages wait for prefill of others"
            : !apart                    ? "; includes prefill for others"
            : isnan(r->expected_tpot_s) ? ""
-           : s->pp > 1                 ? " (stages wait for prefill of others)"
-                                       : " (includes prefill for others)";
+           : s->pp > 1                 ? " with stages that wait for prefill of others"
+                                       : " with prefill for others";
 }
 
 static void put_request(struct roof_text *out, const struct roof_model_prediction *r)
@@ -246,8 +247,9 @@ static void put_request(struct roof_text *out, const struct roof_model_predictio
     }
     const double sum = r->ttft_s + (double)(r->scenario.generate - 1) * r->tpot_s;
     put_line(out, "end to end", roof_format_quantity(value, r->e2e_s, ROOF_UNIT_MILLISECONDS),
-             r->e2e_s > sum * (1 + 1e-9) ? "lower bound; no schedule reaches all three bounds"
-                                         : "lower bound");
+             r->e2e_s > sum * (1 + 1e-9)
+                 ? "lower bound; one schedule cannot reach all of these bounds"
+                 : "lower bound");
     put_expected(out, r, r->e2e_s, r->expected_e2e_s);
 }
 
@@ -630,6 +632,7 @@ void roof_model_report_text(struct roof_text *out,
     roof_report_scenario(out, r);
     roof_text_put(out, "; ");
     roof_model_report_formats(out, r);
+    roof_model_report_open_cache(out, r, limits);
     roof_text_fold(out, title, 4);
     roof_text_put(out, "\n\n");
     put_remarks(out, r);

@@ -59,6 +59,14 @@ void roof_model_report_fallback(struct roof_text *out, const struct roof_model_p
 /* For GGUF weights, names llama.cpp, whose kernels the time assumes, or what was not measured. */
 void roof_model_report_gguf(struct roof_text *out, const struct roof_model_prediction *r);
 
+/** Tells whether the device multiplies GGUF weights in INT8, to which kernels convert activations.
+ */
+bool roof_model_report_int8(const struct roof_model_prediction *r);
+
+/** Marks a cache that has more bits than the weights because the question leaves its format open.
+ */
+void roof_model_report_open_cache(struct roof_text *out, const struct roof_model_prediction *r,
+                                  const struct roof_limits *limits);
 /** Writes the bytes of the KV cache per token, and the number of layers that keep only the last
  * tokens. */
 void roof_model_report_cache(struct roof_text *out, const struct roof_model_prediction *r);

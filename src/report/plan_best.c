@@ -44,10 +44,12 @@ static void put_rates(struct roof_text *out, const struct roof_plan *plan)
     char all[ROOF_QUANTITY_SIZE];
     char user[ROOF_QUANTITY_SIZE];
     char device[ROOF_QUANTITY_SIZE];
-    roof_text_printf(out, "               %s%s tokens/s generated (%s per user, %s per device)\n",
+    /* With prefill copies, the tokens/s of all users are not those of one times the batch. */
+    roof_text_printf(out, "               %s%s tokens/s generated (%s per user%s %s per device)\n",
                      plan->basis == ROOF_PLAN_BOUND ? "at most " : "",
                      roof_format_short(all, plan->tokens_per_s),
                      roof_format_short(user, plan->tokens_per_s_per_user),
+                     plan->prefill.copies > 0 ? ", first token included;" : ",",
                      roof_format_short(device, plan->tokens_per_s_per_device));
 }
 

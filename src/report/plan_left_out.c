@@ -254,12 +254,37 @@ static unsigned engines_left_out(const struct roof_plan_problem *problem)
         const struct roof_hardware *const device = problem->hardware[h];
         const bool chosen = problem->by_measured ? roof_expects_times(device) : problem->by != 0;
         for (size_t i = 0; i < problem->engines->servings && chosen; i++) {
-            const bool usable = problem->serving == NULL || problem->serving[i];
+            const bool usable = (problem->serving == NULL || problem->serving[i]) &&
+                                roof_plan_loss(problem, i) <= problem->max_loss;
             run |= usable ? roof_engines_serve(problem->engines, i, problem->model, device) : 0;
             considered |= usable ? roof_plan_engines(problem, i, h) : 0;
         }
     }
     return run & ~considered & ~problem->unable;
+}
+
+/* Names those engines; by default they are the ones whose own kernels were measured on few devices,
+ * or on none. */
+static void put_engines(struct roof_text *out, const struct roof_plan_problem *problem)
+{
+    const unsigned left_out = engines_left_out(problem);
+    const bool unmeasured =
+        problem->by_measured && (left_out & roof_engines_measured(problem->engines)) == 0;
+    const size_t from = out->length;
+    const char *separator = unmeasured ? "Left out unless --engine names them: "
+                                       : "Engines not considered (--engine includes them): ";
+    for (size_t i = 0; i < problem->engines->count; i++) {
+        const struct roof_engine *const engine = &problem->engines->engine[i];
+        if ((left_out >> i & 1U) != 0) {
+            roof_text_printf(out, "%s%s%s", separator, engine->id,
+                             !unmeasured                        ? ""
+                             : engine->stack == ROOF_STACK_BEST ? " (not measured)"
+                                                                : " (measured on few devices)");
+            separator = ", ";
+        }
+    }
+    roof_text_fold(out, from, 4);
+    roof_text_put(out, *separator == ',' ? "\n" : "");
 }
 
 /* Tells whether a plan has limits beside the requests in flight. */
@@ -537,13 +562,5 @@ void roof_plan_put_nothing(struct roof_text *out, const struct roof_plan_answer 
         put_host(out, answer);
     }
     put_small_host(out, answer);
-    const unsigned left_out = engines_left_out(problem);
-    const char *separator = "Engines not considered (--engine includes them): ";
-    for (size_t i = 0; i < problem->engines->count; i++) {
-        if ((left_out >> i & 1U) != 0) {
-            roof_text_printf(out, "%s%s", separator, problem->engines->engine[i].id);
-            separator = ", ";
-        }
-    }
-    roof_text_put(out, *separator == ',' ? "\n" : "");
+    put_engines(out, problem);
 }

@@ -48,8 +48,8 @@ static void put_phase(struct roof_text *out, const char *label, const struct roo
     roof_text_put(out, "\n");
     if (fabs(step_s[1] - gain->to_s) > ENGINE_LEAST * gain->to_s) {
         roof_text_printf(out,
-                         "                  %s -> %s ms in the engine: plus host time, less the "
-                         "overlap of kernels\n",
+                         "                  in the engine %s -> %s ms: with its host time and "
+                         "overlapping kernels\n",
                          roof_time_text(from, step_s[0], &look),
                          roof_time_text(to, step_s[1], &look));
     }

@@ -384,18 +384,21 @@ static void put_halves(struct roof_text *out, const struct roof_rate_answer *a,
 static void put_order(struct roof_text *out, const struct roof_rate_answer *a, size_t searched,
                       size_t shown)
 {
-    static const char *const needs[] = {[ROOF_PLAN_THROUGHPUT] = "devices",
-                                        [ROOF_PLAN_COST] = "cost per hour",
-                                        [ROOF_PLAN_ENERGY] = "TDP of all devices"};
+    static const char *const needs[] = {[ROOF_PLAN_THROUGHPUT] = "fewest devices",
+                                        [ROOF_PLAN_COST] = "lowest cost per hour",
+                                        [ROOF_PLAN_ENERGY] = "lowest TDP of all devices"};
     if (a->found->compared > 0 || shown < 2) {
         return;
     }
     const size_t from = out->length;
-    roof_text_printf(out, "rank: by %s, limits surely kept, accuracy loss, bits, ",
+    roof_text_printf(out,
+                     "rank: %s, then limits kept beyond the 95%% interval, then least accuracy "
+                     "loss, then most bits, then ",
                      needs[a->problem->answer->problem.objective]);
     roof_text_put(out, searched == shown ? "max req/s"
-                       : searched == 0   ? "margin to the limits"
-                                         : "max req/s (or without one, margin to the limits)");
+                       : searched == 0
+                           ? "the largest margin to the limits"
+                           : "max req/s (without one: the largest margin to the limits)");
     roof_text_put(out, "\n");
     roof_text_fold(out, from, 6);
 }

@@ -19,7 +19,7 @@
 #include "report/rows.h"
 
 /* The note beside a least time. */
-#define ROOF_LEAST_NOTE "if all tokens of a pass choose the same experts"
+#define ROOF_LEAST_NOTE "the bound if all tokens chose the same experts, not random ones"
 
 /** Further results beside a prediction; NULL: not available. */
 struct roof_report_beside {

@@ -78,20 +78,49 @@ static void put_parts(struct roof_text *out, const struct roof_measured_step *st
     }
 }
 
+/* Writes a share of the time with at most two decimals. Returns out. */
+static const char *small_share(char out[ROOF_QUANTITY_SIZE], double value)
+{
+    if (value > 0 && value < 5e-5) {
+        return "<0.01%";
+    }
+    if (value < 0.1) {
+        (void)snprintf(out, ROOF_QUANTITY_SIZE, "%.2f%%", 100 * value);
+        return out;
+    }
+    return roof_format_quantity(out, value, ROOF_UNIT_FRACTION);
+}
+
+static bool is_noisy(const struct roof_measured_node *row)
+{
+    return row->noise > ROOF_NOISE_MAX;
+}
+
+/* Tells whether all operators that ran are noisy, and more than one did. */
+static bool all_noisy(const struct roof_measured_step *step)
+{
+    size_t ran = 0;
+    size_t noisy = 0;
+    for (size_t i = 0; i < step->count; i++) {
+        ran += step->row[i].runs > 0 ? 1 : 0;
+        noisy += step->row[i].runs > 0 && is_noisy(&step->row[i]) ? 1 : 0;
+    }
+    return noisy == ran && ran > 1;
+}
+
 static void put_row(struct roof_text *out, const struct roof_measured_step *step,
-                    const struct roof_measured_node *row)
+                    const struct roof_measured_node *row, bool mark)
 {
     const double count = (double)row->node->node.count;
     const struct roof_prediction *const p = &row->node->prediction;
     char cell[5][ROOF_QUANTITY_SIZE];
-    roof_text_printf(
-        out, "  %-24s %5.0f %14s %8s %14s %8s %9s%s\n", row->node->node.name, count,
-        roof_format_quantity(cell[0], count * row->time_s, ROOF_UNIT_MILLISECONDS),
-        roof_format_quantity(cell[1], count * row->time_s / step->time_s, ROOF_UNIT_FRACTION),
-        roof_format_quantity(cell[2], count * p->expected_s, ROOF_UNIT_MILLISECONDS),
-        signed_share(cell[3], roof_step_row_error(row)),
-        roof_format_quantity(cell[4], p->time_s / row->time_s, ROOF_UNIT_FRACTION),
-        row->noise > ROOF_NOISE_MAX ? "  noisy" : "");
+    roof_text_printf(out, "  %-24s %5.0f %14s %8s %14s %8s %9s%s\n", row->node->node.name, count,
+                     roof_format_quantity(cell[0], count * row->time_s, ROOF_UNIT_MILLISECONDS),
+                     small_share(cell[1], count * row->time_s / step->time_s),
+                     roof_format_quantity(cell[2], count * p->expected_s, ROOF_UNIT_MILLISECONDS),
+                     signed_share(cell[3], roof_step_row_error(row)),
+                     roof_format_quantity(cell[4], p->time_s / row->time_s, ROOF_UNIT_FRACTION),
+                     mark && is_noisy(row) ? "  noisy" : "");
 }
 
 /* Returns the unmarked operator that ran longest, and marks it; NULL: there is none. */
@@ -120,11 +149,13 @@ static void put_rows(struct roof_text *out, const struct roof_measured_step *ste
 {
     bool done[ROOF_GRAPH_MAX] = {false};
     const struct roof_measured_node *row = NULL;
+    const bool noisy = all_noisy(step);
     roof_text_printf(out, "\n  %-24s %5s %14s %8s %14s %8s %9s\n", "operator", "count", "measured",
                      "share", "expected", "error", "of bound");
     while ((row = take_longest(done, step)) != NULL) {
-        put_row(out, step, row);
+        put_row(out, step, row, !noisy);
     }
+    roof_text_put(out, noisy ? "\n  All of these rows are noisy.\n" : "");
 }
 
 /* Tells whether the step or an operator was faster than its bound by more than noise. */
@@ -172,7 +203,7 @@ void roof_report_step_text(struct roof_text *out, const struct roof_measured_ste
     roof_model_report_formats(out, step->prediction);
     roof_text_put(out, "\n    measured on ");
     roof_text_plain(out, step->device.name);
-    roof_text_put(out, ", expected of ");
+    roof_text_put(out, ", expected for ");
     roof_text_plain(out, step->prediction->total.hardware->id);
     roof_text_put(out, "\n\n");
     put_whole(out, step);
@@ -203,7 +234,7 @@ void roof_report_step_markdown(struct roof_text *out, const struct roof_measured
     roof_model_report_formats(&made, step->prediction);
     roof_text_put(&made, "; measured on ");
     roof_text_plain(&made, step->device.name);
-    roof_text_put(&made, ", expected of ");
+    roof_text_put(&made, ", expected for ");
     roof_text_plain(&made, step->prediction->total.hardware->id);
     roof_text_put(&made, ".");
     roof_markdown_put_made(out, &made);

@@ -243,6 +243,12 @@ static void test_folds_at_blanks(void **state)
     snprintf(given, sizeof given, "a %.92s --tp --pp 2\n", page);
     snprintf(expected, sizeof expected, "a %.92s --tp\n --pp 2\n", page);
     assert_folds(given, 0, 1, expected);
+    snprintf(given, sizeof given, "a %.92s (tp 2, b\n", page); /* nor within a split */
+    snprintf(expected, sizeof expected, "a %.92s\n (tp 2, b\n", page);
+    assert_folds(given, 0, 1, expected);
+    snprintf(given, sizeof given, "a %.93s tip 2 b\n", page);
+    snprintf(expected, sizeof expected, "a %.93s tip\n 2 b\n", page);
+    assert_folds(given, 0, 1, expected);
     assert_folds("", 0, 4, "");
     struct roof_text text = ROOF_TEXT_INIT;
     roof_text_put(&text, "one two three four\n"); /* to a width of its own */

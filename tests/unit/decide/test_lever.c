@@ -313,6 +313,18 @@ static void test_loss(void **state)
     roof_hardware_free(h);
 }
 
+/* Changes without an expected gain come last, each group by its gain. */
+static void test_precedes(void **state)
+{
+    (void)state;
+    assert_true(roof_lever_precedes(1, 1.1, 3, NAN));
+    assert_false(roof_lever_precedes(3, NAN, 1, 1.1));
+    assert_true(roof_lever_precedes(1, 1.2, 3, 1.1));
+    assert_false(roof_lever_precedes(3, 1.1, 1, 1.1));
+    assert_true(roof_lever_precedes(3, NAN, 2, NAN));
+    assert_false(roof_lever_precedes(2, NAN, 2, NAN));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -320,7 +332,7 @@ int main(void)
         cmocka_unit_test(test_fused),   cmocka_unit_test(test_attention),
         cmocka_unit_test(test_links),   cmocka_unit_test(test_kernels),
         cmocka_unit_test(test_loss),    cmocka_unit_test(test_split_k),
-        cmocka_unit_test(test_padded),
+        cmocka_unit_test(test_padded),  cmocka_unit_test(test_precedes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

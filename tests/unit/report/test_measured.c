@@ -110,11 +110,24 @@ static void test_rows_of_a_step(void **state)
     roof_report_step_markdown(&text[1], &step, false);
     for (int i = 0; i < 2; i++) {
         if (strstr(text[i].data, shown[i]) == NULL || strstr(text[i].data, "Above 100%") != NULL ||
-            strstr(text[i].data, "measured on a device, expected of h100-sxm") == NULL) {
+            strstr(text[i].data, "measured on a device, expected for h100-sxm") == NULL) {
             fail_msg("%s", text[i].data);
         }
         roof_text_free(&text[i]);
     }
+    step.row[0].noise = 1; /* one of two is noisy; then both, and the other takes next to nothing */
+    roof_report_step_text(&text[0], &step, false);
+    assert_non_null(strstr(text[0].data, "25%  noisy\n"));
+    assert_null(strstr(text[0].data, "All of these rows are noisy."));
+    roof_text_clear(&text[0]);
+    step.row[1].noise = 1;
+    step.row[1].time_s = 1e-9;
+    roof_report_step_text(&text[0], &step, false);
+    assert_null(strstr(text[0].data, "  noisy\n"));
+    assert_non_null(strstr(text[0].data, "\n  All of these rows are noisy.\n"));
+    assert_non_null(strstr(text[0].data, "  <0.01%  "));
+    roof_text_free(&text[0]);
+    step.row[0].noise = step.row[1].noise = 0;
     step.row[1].time_s =
         49e-6; /* 102.04% of its bound: more than noise; then 101%, which noise explains */
     for (int i = 0; i < 2; i++) {
