@@ -326,8 +326,8 @@ enum roof_status roof_asking_carried(const struct roof_asking *a, const char *wh
 }
 
 enum roof_status roof_asking_misspelt(const struct roof_asking *a,
-                                      const struct roof_records *records, struct roof_error *error)
+                                      const struct roof_records *records, const char *const *used,
+                                      struct roof_error *error)
 {
-    static const char *const none[] = {NULL};
-    return tell_columns(a, "columns not used: ", records, none, true, error);
+    return tell_columns(a, "columns not used: ", records, used, true, error);
 }

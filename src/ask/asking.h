@@ -154,7 +154,8 @@ enum roof_status roof_asking_carried(const struct roof_asking *a, const char *wh
                                      struct roof_error *error);
 /* Names only those of these columns whose names are like that of an input. */
 enum roof_status roof_asking_misspelt(const struct roof_asking *a,
-                                      const struct roof_records *records, struct roof_error *error);
+                                      const struct roof_records *records, const char *const *used,
+                                      struct roof_error *error);
 /* Tells how many records were bad, if any. */
 void roof_asking_bad_records(const struct roof_asking *a, const struct roof_records *records);
 

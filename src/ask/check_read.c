@@ -277,6 +277,20 @@ static const char *command_name(enum roof_command command)
     return commands[i].name;
 }
 
+/* Refuses an input that the command of the check does not take, and names the first that does. */
+static enum roof_status refuse_input(const struct reader *r, enum roof_command command, size_t id,
+                                     const roof_json_value *member)
+{
+    const char *const key = roof_json_key(member);
+    size_t i = 0;
+    while (!roof_input_allowed(id, commands[i].command)) {
+        i++; /* there is one, because a check can give the input */
+    }
+    return roof_json_error(r->p->json, member, r->error,
+                           "%s does not take %s; %s does: \"command\": \"%s\"",
+                           command_name(command), key, commands[i].name, commands[i].name);
+}
+
 static enum roof_status read_inputs(const struct reader *r, struct roof_check *check,
                                     const roof_json_value *inputs)
 {
@@ -288,8 +302,7 @@ static enum roof_status read_inputs(const struct reader *r, struct roof_check *c
             continue;
         }
         if (!roof_input_allowed(id, check->asked.command)) {
-            return roof_json_error(r->p->json, m, r->error, "%s does not take %s",
-                                   command_name(check->asked.command), key);
+            return refuse_input(r, check->asked.command, id, m);
         }
         TRY(read_input(r, check, id, m));
     }

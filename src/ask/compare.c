@@ -59,6 +59,7 @@ struct comparing {
     size_t told;                      /* values of a summary */
     struct roof_markdown_table table; /* the first ones of a summary in Markdown */
     bool backend;                     /* the note on the engine of the rows is printed */
+    bool engine;                      /* a column "engine" is read */
     struct roof_text renamed;         /* the name in the last note on the model of a row */
     /* The requests that may have waited for others. */
     bool waited; /* the fit left some out */
@@ -223,9 +224,9 @@ static enum roof_stack stack_of(const char *backend)
     return ROOF_STACK_BEST;
 }
 
-/* Remarks on the backend of a row, the first one that is not empty. */
+/* Remarks on the engine that a column of a row names, the first one that is not empty. */
 static void remark_backend(struct comparing *c, const struct roof_records *records,
-                           const char *backend, enum roof_stack stack)
+                           const char *column, const char *backend, enum roof_stack stack)
 {
     const struct roof_listener *const listener = c->asking->listener;
     const char *const name = roof_stack_name(stack);
@@ -236,29 +237,36 @@ static void remark_backend(struct comparing *c, const struct roof_records *recor
     c->backend = true;
     if (stack == ROOF_STACK_BEST) {
         (void)roof_error_set(&remark, ROOF_OK,
-                             "%s: backend %s names no engine; " ROOF_KEY("stack") " does",
-                             records->name, backend);
+                             "%s: %s %s names no engine; " ROOF_KEY("stack") " does", records->name,
+                             column, backend);
     } else {
         (void)roof_error_set(&remark, ROOF_OK,
-                             "%s: its backend is %s, so times are expected for that engine, as "
+                             "%s: its %s is %s, so times are expected for that engine, as "
                              "with " ROOF_KEY("stack") " %s",
-                             records->name, name, name);
+                             records->name, column, name, name);
     }
     listener->remark(listener->context, &remark);
 }
 
-/* Takes the stack from the result of a serving benchmark, unless the question has one. */
+/* Takes the stack from the result of a serving benchmark, unless the question has one. A column
+ * "engine" goes before one "backend". */
 static void on_begin(void *context, const struct roof_records *records)
 {
+    static const char *const columns[] = {"engine", "backend"};
     struct comparing *const c = context;
     struct roof_scenario *const base = &c->in.base;
+    c->engine = true;
     if (c->in.stack || roof_records_has(records, "stack")) {
         return;
     }
     const char *backend = "";
-    for (size_t i = 0; i < records->columns; i++) {
-        if (strcmp(records->column[i], "backend") == 0) {
-            backend = records->cell[i];
+    const char *column = columns[0];
+    for (size_t k = 0; k < COUNT(columns) && *backend == '\0'; k++) {
+        for (size_t i = 0; i < records->columns; i++) {
+            if (strcmp(records->column[i], columns[k]) == 0) {
+                column = columns[k];
+                backend = records->cell[i];
+            }
         }
     }
     const enum roof_stack stack = stack_of(backend);
@@ -266,7 +274,7 @@ static void on_begin(void *context, const struct roof_records *records)
     if (stack != ROOF_STACK_BEST) {
         base->host_time[stack] = c->in.host_time[stack];
     }
-    remark_backend(c, records, backend, stack);
+    remark_backend(c, records, column, backend, stack);
 }
 
 /* --- waits for other requests -------------------------------------------------------------- */
@@ -454,10 +462,12 @@ static void remark_derived(const struct comparing *c, const struct roof_records 
 static enum roof_status on_end(void *context, const struct roof_records *records,
                                struct roof_error *error)
 {
+    static const char *const none[] = {NULL};
+    static const char *const engine[] = {"engine", NULL};
     const struct comparing *const c = context;
     remark_default(c, records);
     remark_derived(c, records);
-    return roof_asking_misspelt(c->asking, records, error);
+    return roof_asking_misspelt(c->asking, records, c->engine ? engine : none, error);
 }
 
 /* --- what is asked ------------------------------------------------------------------------- */

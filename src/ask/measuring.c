@@ -96,8 +96,14 @@ enum roof_status roof_measuring_open(struct roof_bench **out, const struct roof_
                                      const struct roof_meter_options *options,
                                      const struct roof_asking *a, struct roof_error *error)
 {
-    return *meter == NULL ? open_first(out, meter, options, a, error)
-                          : (*meter)->open(out, options, error);
+    if (*meter == NULL) {
+        return open_first(out, meter, options, a, error);
+    }
+    const enum roof_status status = (*meter)->open(out, options, error);
+    if (status == ROOF_IO && !is_host(*meter)) {
+        roof_error_append(error, "; " ROOF_KEY("device") " " HOST " measures the processor");
+    }
+    return status;
 }
 
 /* Checks that the lines of a file are none, or begin with these columns. */

@@ -33,7 +33,7 @@ enum { SURE_MOST = 2 };
 enum { CONTAINED_LEAST = 3, WORD_LEAST = 4 };
 
 /* The most names that are suggested, and the most for which all are listed. */
-enum { SUGGESTED = 3, TOLD_WHOLE = 8 };
+enum { SUGGESTED = 3 };
 
 static bool same_letter(char a, char b)
 {
@@ -252,7 +252,7 @@ enum roof_status roof_unknown_near(struct roof_error *error, enum roof_status st
     const char *near[SUGGESTED];
     struct roof_text list = ROOF_TEXT_INIT;
     const size_t chosen = choose(near, names, nearness, count);
-    if (count <= TOLD_WHOLE) {
+    if (count <= ROOF_TOLD_WHOLE) {
         roof_text_put(&list, count == 0 ? "none exists" : "known: ");
         put_names(&list, names, count, ", ");
     } else if (chosen > 0) {

@@ -7,6 +7,9 @@
 
 #include "base/error.h"
 
+/* Messages list so many names in full, and only some of more. */
+#define ROOF_TOLD_WHOLE 8U
+
 /* The distance of a name that is not similar to the wanted one. */
 #define ROOF_FAR 1000U
 

@@ -267,6 +267,10 @@ static enum roof_status open_path(struct roof_json **out, bool *user,
                               name, registry->noun);
     }
     const enum roof_status status = open_file(out, registry, name, error);
+    const bool listed = registry->hub || registry->own != NULL;
+    if (status == ROOF_IO && listed && !hub && access(name, F_OK) != 0) {
+        roof_error_append(error, "; names that are built in: roofline list %s", registry->folder);
+    }
     if (status == ROOF_IO && hub) {
         roof_error_append(error,
                           "; no built-in %s has this Hugging Face name (roofline list %s): "
@@ -333,6 +337,17 @@ static enum roof_status unknown_id(const struct roof_registry *registry, const c
     return status;
 }
 
+void roof_registry_suggest(struct roof_error *error, const char *name,
+                           const char *const *directories)
+{
+    struct roof_text path = ROOF_TEXT_INIT;
+    roof_text_printf(&path, "./%s" SUFFIX, name);
+    if (!roof_registry_sealed(directories) && !path.failed && access(path.data, F_OK) == 0) {
+        roof_error_append(error, "; did you mean the file %s?", path.data);
+    }
+    roof_text_free(&path);
+}
+
 static enum roof_status unknown(const struct roof_registry *registry, const char *name,
                                 const char *const *directories, struct roof_error *error)
 {
@@ -341,6 +356,7 @@ static enum roof_status unknown(const struct roof_registry *registry, const char
     enum roof_status status = roof_registry_ids(&ids, &count, registry, directories, error);
     if (status == ROOF_OK) {
         status = unknown_id(registry, name, ids.data, count, error);
+        roof_registry_suggest(error, name, directories);
     }
     roof_text_free(&ids);
     return status;

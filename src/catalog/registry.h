@@ -48,6 +48,9 @@ void roof_registry_names(const char **names, const struct roof_text *ids, size_t
 /* Tells if a name is a folder that has a document of the registry: hardware.json of a folder that
  * `measure` wrote. */
 bool roof_registry_folder(const struct roof_registry *registry, const char *name);
+/* Appends to the message of an unknown name that the current folder has NAME.json, if it has. */
+void roof_registry_suggest(struct roof_error *error, const char *name,
+                           const char *const *directories);
 /* Tells if a name is itself a document: a JSON object. */
 bool roof_registry_document(const char *name);
 

@@ -409,7 +409,9 @@ static enum roof_status put_script(struct roof_text *text, const struct cli_opti
                                    struct roof_error *error)
 {
     if (options->operand_count != 1) {
-        return roof_error_set(error, ROOF_USAGE, "no shell is given: bash, zsh or fish");
+        return roof_error_set(error, ROOF_USAGE,
+                              "give one shell, bash, zsh or fish; for example in ~/.bashrc: source "
+                              "<(roofline completion bash)");
     }
     const char *script = NULL;
     TRY(cli_completion_script(&script, options->operand[0], error));

@@ -218,6 +218,13 @@ bool roof_compare_is_result(const char *name)
 enum roof_status roof_compare_refuse_second(const char *file, const char *second,
                                             struct roof_error *error)
 {
+    enum roof_operator op = ROOF_OPERATOR_COUNT;
+    if (strcmp(file, "model") == 0 || roof_operator_find(&op, file, NULL) == ROOF_OK) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "'%s' is no file: the column operator of %s says what its rows are "
+                              "about; leave the word out",
+                              file, second);
+    }
     (void)roof_error_set(error, ROOF_USAGE, "compare takes one FILE, and '%s' is a second one",
                          second);
     if (has_extension(file, "csv") || has_extension(second, "csv")) {
@@ -236,6 +243,17 @@ enum roof_status roof_compare_refuse_second(const char *file, const char *second
 
 /* --- columns ------------------------------------------------------------------------------- */
 
+/* Tells whether a name (NULL: none) is that of a column of measured values, also in the result of a
+ * benchmark. */
+static bool is_measured(const char *name)
+{
+    bool found = name != NULL && strncmp(name, "mean_", strlen("mean_")) == 0;
+    for (size_t i = 0; i < ROOF_METRIC_COUNT && name != NULL; i++) {
+        found = found || strcmp(name, roof_metric_key((enum roof_metric)i)) == 0;
+    }
+    return found;
+}
+
 /* Names a column that may be meant for a measured value, and its unit. */
 static void hint_measured(const struct roof_records *records, struct roof_error *error)
 {
@@ -253,11 +271,11 @@ static void hint_measured(const struct roof_records *records, struct roof_error 
             return;
         }
     }
-    for (size_t i = 0; i < records->carried_count && meant == NULL; i++) {
+    for (size_t i = 0; i < records->carried_count && !is_measured(meant); i++) {
         name = records->carried[i].name;
         meant = roof_records_meant(records, name);
     }
-    if (meant != NULL) {
+    if (is_measured(meant)) {
         const char *const unit = roof_records_unit(name, meant);
         roof_error_append(error, "; rename %.60s: %s%s%s%s", name, meant, unit == NULL ? "" : " (",
                           unit == NULL ? "" : unit, unit == NULL ? "" : ")");

@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "base/list.h"
+#include "decide/input.h"
 
 /* --- names --------------------------------------------------------------------------------- */
 
@@ -57,10 +58,30 @@ enum roof_status roof_pair_check_devices(char side[2][ROOF_PAIR_NAME_SIZE], cons
     return ROOF_OK;
 }
 
+/* Refuses a side that gives an input, such as "tp=2". */
+static enum roof_status refuse_input(const char *side, struct roof_error *error)
+{
+    char key[ROOF_INPUT_NAME_SIZE];
+    const size_t length = strcspn(side, "=");
+    if (side[length] == '\0' || length >= sizeof key) {
+        return ROOF_OK;
+    }
+    (void)snprintf(key, sizeof key, "%.*s", (int)length, side);
+    return roof_input_find(key) == NULL
+               ? ROOF_OK
+               : roof_error_set(error, ROOF_USAGE,
+                                ROOF_KEY("explain") " compares two devices or two formats, and "
+                                                    "'%s' is neither: run predict once for each "
+                                                    "side, here with " ROOF_KEY("%s") " %s",
+                                side, key, side + length + 1);
+}
+
 enum roof_status roof_pair_read(struct roof_pair_names *out, const char *text,
                                 struct roof_error *error)
 {
     TRY(roof_pair_split(out->device, text, error));
+    TRY(refuse_input(out->device[0], error));
+    TRY(refuse_input(out->device[1], error));
     bool device[2];
     bool format[2];
     for (int i = 0; i < 2; i++) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "decide/record_columns.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -255,6 +256,21 @@ static bool same_letters(const char *a, const char *b)
     }
 }
 
+/* Finds the column for an ambiguous word by its likely meaning in `predict`; NULL: none. */
+static const char *likely_meant(const char *key)
+{
+    char word[ROOF_WORD_SIZE];
+    (void)snprintf(word, sizeof word, "%s", key);
+    for (char *low = strchr(word, '_'); low != NULL; low = strchr(low, '_')) {
+        *low = '-';
+    }
+    const struct roof_word *const meant =
+        strlen(word) > 1 ? roof_word_meant(word, ROOF_COMMAND_PREDICT) : NULL;
+    return meant == NULL || meant->value != NULL ? NULL
+           : meant->input == ROOF_INPUT_HARDWARE ? "hardware"
+                                                 : field_name(meant->input);
+}
+
 /* Finds the column for a synonym; NULL: none. */
 static const char *word_meant(const char *key, enum roof_records_kind kind)
 {
@@ -273,7 +289,7 @@ static const char *word_meant(const char *key, enum roof_records_kind kind)
             return result_keys[i].name;
         }
     }
-    return NULL;
+    return likely_meant(key);
 }
 
 const char *roof_records_meant(const struct roof_records *records, const char *carried)
@@ -296,8 +312,8 @@ const char *roof_records_meant(const struct roof_records *records, const char *c
         return NULL;
     }
     const char *const unit = with_unit(key, known, count);
-    const char *const near = unit != NULL ? unit : roof_near_name(key, known, count);
-    return near != NULL ? near : word_meant(key, kind);
+    const char *const word = unit != NULL ? unit : word_meant(key, kind);
+    return word != NULL ? word : roof_near_name(key, known, count);
 }
 
 /* Returns the name of the unit at the end of a column's name; NULL: there is none. */

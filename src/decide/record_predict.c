@@ -216,6 +216,19 @@ static enum roof_status read_operator(bool *model, struct roof_records *r, struc
     return ROOF_OK;
 }
 
+/* Refuses one of the two lengths of a request without the other. */
+static enum roof_status check_lengths(const struct roof_records *r, struct roof_error *error)
+{
+    const struct roof_scenario *const asked = &r->private_data->asked;
+    const bool said =
+        roof_record_says(r, ROOF_INPUT_PROMPT) || roof_record_says(r, ROOF_INPUT_GENERATE);
+    return !said || (asked->prompt > 0) == (asked->generate > 0)
+               ? ROOF_OK
+               : roof_error_set(error, ROOF_USAGE,
+                                "the %s prompt and generate need each other: give both",
+                                r->json ? "keys" : "columns");
+}
+
 /* Derives inputs from printed values. Predictions also print lengths that follow from others, which
  * as inputs would conflict: the derived ones are removed, and checked if possible. */
 static enum roof_status infer_record(const struct roof_records *r, const struct roof_model *model,
@@ -237,6 +250,7 @@ static enum roof_status infer_record(const struct roof_records *r, const struct 
             base->prompt > 0 && !roof_record_says(r, ROOF_INPUT_CHUNK) ? 0 : asked->chunk;
         asked->prompt = asked->generate = asked->static_batch = 0;
     }
+    TRY(check_lengths(r, error));
     if (asked->draft_tokens == 0 && roof_record_says(r, ROOF_INPUT_ACCEPTANCE)) {
         return roof_error_set(error, ROOF_USAGE, "acceptance needs draft_tokens");
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Reads records: rows of CSV and lines of NDJSON. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -285,10 +286,40 @@ static enum roof_status next_object(struct roof_records *r, bool *more, struct r
 
 /* --- records ------------------------------------------------------------------------------- */
 
+/* Finds the input of a key in the message of an error; ROOF_INPUT_COUNT: columns have none. */
+static size_t input_of(const struct roof_error *error, int key, enum roof_records_kind kind)
+{
+    char name[ROOF_INPUT_NAME_SIZE];
+    size_t input = ROOF_INPUT_COUNT;
+    (void)snprintf(name, sizeof name, "%.*s", (int)error->key[key].length,
+                   error->message + error->key[key].at);
+    return roof_column_role(name, kind, &input) == ROOF_COLUMN_INPUT ? input : ROOF_INPUT_COUNT;
+}
+
+/* Makes the message of a record speak of columns, in place of options, if it is about one that the
+ * record has. */
+static void name_columns(struct roof_error *error, const struct roof_records *records)
+{
+    const enum roof_records_kind kind = records->private_data->options.kind;
+    bool said = false;
+    int kept = 0;
+    for (int i = 0; i < error->key_count && !said; i++) {
+        const size_t input = input_of(error, i, kind);
+        said = input < ROOF_INPUT_COUNT && roof_record_says(records, input);
+    }
+    for (int i = 0; i < error->key_count && said; i++) {
+        if (input_of(error, i, kind) == ROOF_INPUT_COUNT) {
+            error->key[kept++] = error->key[i];
+        }
+    }
+    error->key_count = said ? kept : error->key_count;
+}
+
 void roof_records_refuse(struct roof_records *records, const struct roof_error *why)
 {
     const struct roof_records_options *const options = &records->private_data->options;
     struct roof_error placed = *why;
+    name_columns(&placed, records);
     records->bad++;
     if (strcmp(why->source, records->name) !=
         0) { /* there is none, or it is that of a file in the record */

@@ -37,6 +37,7 @@ static enum roof_status unknown_workload(const char *name, const char *const *fo
                                    models + ROOF_OPERATOR_COUNT);
         roof_error_append(error, " (all: roofline list operators, roofline list models; or "
                                  "the path of a model)");
+        roof_registry_suggest(error, name, folders);
         roof_hint_vision(error, name, folders);
     }
     free(names);

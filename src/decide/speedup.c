@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "decide/speedup.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -241,6 +242,19 @@ static enum roof_status add_rows(struct roof_speedup *out, const struct roof_mod
     return unpaired == 0 ? ROOF_OK : differ(error);
 }
 
+/* Refuses a whole request. The mean context of its decode steps has half of what it generates. */
+static enum roof_status refuse_request(const struct roof_scenario *s, struct roof_error *error)
+{
+    (void)roof_error_set(error, ROOF_USAGE,
+                         ROOF_KEY("explain") " compares one phase: replace " ROOF_KEY(
+                             "prompt") " and " ROOF_KEY("generate") " by");
+    roof_error_append(error, " " ROOF_KEY("phase") " prefill " ROOF_KEY("context") " %" PRId64 ",",
+                      s->prompt);
+    roof_error_append(error, " or by " ROOF_KEY("phase") " decode " ROOF_KEY("context") " %" PRId64,
+                      s->prompt + s->generate / 2);
+    return ROOF_USAGE;
+}
+
 enum roof_status roof_speedup(struct roof_speedup *out, const struct roof_speedup_side *from,
                               const struct roof_speedup_side *to, struct roof_error *error)
 {
@@ -259,10 +273,7 @@ enum roof_status roof_speedup(struct roof_speedup *out, const struct roof_speedu
         return differ(error);
     }
     if (a != NULL && (a->count == 0 || b->count == 0)) {
-        return roof_error_set(
-            error, ROOF_USAGE,
-            ROOF_KEY("explain") " compares one phase: replace " ROOF_KEY("prompt") " and " ROOF_KEY(
-                "generate") " by " ROOF_KEY("phase") " and " ROOF_KEY("context"));
+        return refuse_request(a->count == 0 ? &a->scenario : &b->scenario, error);
     }
     if (a == NULL) {
         const struct sides sides = {.from = before, .to = after};

@@ -401,6 +401,15 @@ static enum roof_status check_groups(const struct roof_model *m, const struct co
                                  kv_heads, m->kv_heads == 0 ? " (num_attention_heads) here" : "");
 }
 
+/* Tells whether the width of the MLP is missing, in a model in which nothing else gives it. */
+static bool lacks_width(const struct roof_model *m, const struct family *family)
+{
+    const bool other = (family->flags & (LEARNED | ONE_PART)) != 0 || family->native_sparse ||
+                       family->mixer != ROOF_MIXER_NONE;
+    return !other && m->intermediate == 0 && m->experts == 0 && m->top_k == 0 &&
+           m->expert_intermediate == 0;
+}
+
 enum roof_status roof_config_sizes(struct reading *out, struct config *c)
 {
     char missing[256] = "";
@@ -422,16 +431,19 @@ enum roof_status roof_config_sizes(struct reading *out, struct config *c)
                                      used == 0 ? "" : ", ", keys[i].names[0]);
         }
     }
+    if (used > 0 && lacks_width(&out->model, c->family)) {
+        (void)snprintf(missing + used, sizeof missing - used, ", %s", "intermediate_size");
+    }
     if (roof_config_flag(c, "multi_query", false)) {
         out->model.kv_heads = 1;
     }
     if (used > 0 && c->stranger != NULL) {
-        return roof_config_stranger(c, c->text, missing, " missing, or 0");
+        return roof_config_stranger(c, c->text, missing, " missing or 0");
     }
     return used == 0
                ? check_groups(&out->model, c)
                : roof_json_error(c->json, c->text, c->error,
-                                 "not the config.json of a transformer: %s missing, or 0", missing);
+                                 "not the config.json of a transformer; missing or 0: %s", missing);
 }
 
 bool roof_config_is_size(const char *key)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/list.h"
 #include "model/media.h"
 
 #define CONTEXT_DEFAULT 4096
@@ -93,15 +94,53 @@ static int64_t at_least_1(int64_t value)
     return value > 0 ? value : 1;
 }
 
-/* Refuses a split into parts that do not divide what the model has. */
-static enum roof_status indivisible(const struct roof_model *model, const char *parted,
-                                    int64_t value, const char *key, int64_t parts,
-                                    struct roof_error *error)
+/* The most numbers of parts that a message names, and the largest of them. */
+#define DIVISORS_MAX 4
+#define DIVISOR_MOST 1024
+
+static bool splits_layers(const struct roof_scenario *s, const struct roof_model *m, int64_t tp);
+
+/* Finds the divisors of a value, the last of those up to four times the number of parts; those of
+ * tensor parallelism divide all layers. Returns how many there are. */
+static size_t divisors_near(int64_t out[DIVISORS_MAX], const struct roof_scenario *s,
+                            const struct roof_model *m, int64_t value, const char *key,
+                            int64_t parts)
 {
-    return roof_error_set(error, ROOF_USAGE,
-                          "%s has %" PRId64 " %s, which " ROOF_KEY("%s") " %" PRId64
-                                                                         " does not divide",
-                          model->id, value, parted, key, parts);
+    const int64_t most = parts < DIVISOR_MOST / 4 ? 4 * parts : DIVISOR_MOST;
+    const bool tp = strcmp(key, "tp") == 0;
+    size_t count = 0;
+    for (int64_t i = 1; i <= value && i <= most; i++) {
+        if (value % i != 0 || (tp && !splits_layers(s, m, i))) {
+            continue;
+        }
+        if (count == DIVISORS_MAX) {
+            memmove(out, out + 1, (DIVISORS_MAX - 1) * sizeof *out);
+            count--;
+        }
+        out[count++] = i;
+    }
+    return count;
+}
+
+/* Refuses a split into parts that do not divide what the model has, and names numbers that do. */
+static enum roof_status indivisible(const struct roof_scenario *s, const struct roof_model *m,
+                                    const char *parted, int64_t value, const char *key,
+                                    int64_t parts, struct roof_error *error)
+{
+    int64_t divisor[DIVISORS_MAX];
+    if (error == NULL) {
+        return ROOF_USAGE;
+    }
+    const size_t count = divisors_near(divisor, s, m, value, key, parts);
+    (void)roof_error_set(error, ROOF_USAGE,
+                         "%s has %" PRId64 " %s, which " ROOF_KEY("%s") " %" PRId64
+                                                                        " does not divide; ",
+                         m->id, value, parted, key, parts);
+    for (size_t i = 0; i < count; i++) {
+        roof_error_append(error, "%s%" PRId64, roof_list_separator(i, count), divisor[i]);
+    }
+    roof_error_append(error, count == 1 ? " does" : " do");
+    return ROOF_USAGE;
 }
 
 /* Refuses a split of experts where there are none. */
@@ -198,12 +237,13 @@ static enum roof_status check_experts(const struct roof_scenario *s, const struc
                                       struct roof_error *error)
 {
     if (m->expert_intermediate % s->moe_tp != 0) {
-        return indivisible(m, "elements between the products of an expert", m->expert_intermediate,
-                           s->moe_tp == s->tp ? "tp" : "moe_tp", s->moe_tp, error);
+        return indivisible(s, m, "elements between the products of an expert",
+                           m->expert_intermediate, s->moe_tp == s->tp ? "tp" : "moe_tp", s->moe_tp,
+                           error);
     }
     return m->experts % s->moe_ep == 0
                ? ROOF_OK
-               : indivisible(m, "experts", m->experts, s->common.shape.ep > 1 ? "ep" : "moe_ep",
+               : indivisible(s, m, "experts", m->experts, s->common.shape.ep > 1 ? "ep" : "moe_ep",
                              s->moe_ep, error);
 }
 
@@ -215,19 +255,30 @@ static enum roof_status check_layer_split(const struct roof_scenario *s, const s
     const int64_t kv_heads = roof_kv_heads(m, layer, 1);
     const int64_t width = roof_intermediate(m, layer);
     if (heads % s->tp != 0) {
-        return indivisible(m, "attention heads", heads, "tp", s->tp, error);
+        return indivisible(s, m, "attention heads", heads, "tp", s->tp, error);
     }
     if (m->kv_lora_rank == 0 && kv_heads % s->tp != 0 && s->tp % kv_heads != 0) {
-        return indivisible(m,
+        return indivisible(s, m,
                            layer->windowed && layer->kv_heads > 0
                                ? "KV heads in layers with a window"
                                : "KV heads",
                            kv_heads, "tp", s->tp, error);
     }
     return !layer->no_mlp && !layer->moe && width % s->tp != 0
-               ? indivisible(m, "elements between the products of the MLP", width, "tp", s->tp,
+               ? indivisible(s, m, "elements between the products of the MLP", width, "tp", s->tp,
                              error)
                : ROOF_OK;
+}
+
+static bool splits_layers(const struct roof_scenario *s, const struct roof_model *m, int64_t tp)
+{
+    struct roof_scenario other = *s;
+    bool splits = true;
+    other.tp = tp;
+    for (int64_t c = 0; c < m->layer_classes && splits; c++) {
+        splits = check_layer_split(&other, m, &m->layer[c], NULL) == ROOF_OK;
+    }
+    return splits;
 }
 
 static enum roof_status check_split(const struct roof_scenario *s, const struct roof_model *m,
@@ -237,17 +288,17 @@ static enum roof_status check_split(const struct roof_scenario *s, const struct 
         TRY(check_layer_split(s, m, &m->layer[c], error));
     }
     if (m->out_groups % s->tp != 0) {
-        return indivisible(m, "groups of the output of attention", m->out_groups, "tp", s->tp,
+        return indivisible(s, m, "groups of the output of attention", m->out_groups, "tp", s->tp,
                            error);
     }
     if (m->mixer.heads % s->tp != 0) {
-        return indivisible(m, "heads with a state", m->mixer.heads, "tp", s->tp, error);
+        return indivisible(s, m, "heads with a state", m->mixer.heads, "tp", s->tp, error);
     }
     if (m->mixer.heads > 0 && m->mixer.key_heads % s->tp != 0 && s->tp % m->mixer.key_heads != 0) {
-        return indivisible(m, "key heads of a state", m->mixer.key_heads, "tp", s->tp, error);
+        return indivisible(s, m, "key heads of a state", m->mixer.key_heads, "tp", s->tp, error);
     }
     if (m->shared_intermediate % s->tp != 0) {
-        return indivisible(m, "elements between the products of the shared experts",
+        return indivisible(s, m, "elements between the products of the shared experts",
                            m->shared_intermediate, "tp", s->tp, error);
     }
     if (s->pp > m->layers) {

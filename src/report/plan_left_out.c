@@ -514,12 +514,43 @@ static void put_small_host(struct roof_text *out, const struct roof_plan_answer 
                      roof_format_short(text, memory / 1e9), answer->shortage.host_gb);
 }
 
+/* Tells whether every plan within the allowed loss was left out because of its memory. */
+static bool all_too_large(const struct roof_plans *plans)
+{
+    static const enum roof_plan_rejection others[] = {
+        ROOF_REJECTED_ENGINE, ROOF_REJECTED_DENSE,   ROOF_REJECTED_NATIVE, ROOF_REJECTED_FIGURE,
+        ROOF_REJECTED_COPIES, ROOF_REJECTED_UNKNOWN, ROOF_REJECTED_LIMIT};
+    size_t count = 0;
+    for (size_t i = 0; i < COUNT(others); i++) {
+        count += plans->rejected[others[i]];
+    }
+    return count == 0 && plans->rejected[ROOF_REJECTED_MEMORY] > 0;
+}
+
+/* Says that there is no plan, and why if memory is the only reason. */
+static void put_verdict(struct roof_text *out, const struct roof_plan_answer *answer, bool unknown)
+{
+    const struct roof_plan_problem *const problem = &answer->problem;
+    if (unknown || !all_too_large(&answer->plans)) {
+        roof_text_put(out, "Nothing satisfies the constraints.\n");
+        return;
+    }
+    roof_text_put(out, "No plan ");
+    if (problem->largest == ROOF_BATCHES_GIVEN) {
+        roof_text_printf(out, "with batch %" PRId64 "%s ", problem->batch[0],
+                         problem->batches > 1 ? " or more" : "");
+    }
+    roof_text_printf(
+        out, "fits in memory%s.\n",
+        answer->plans.rejected[ROOF_REJECTED_LOSS] > 0 ? " within the limit on accuracy loss" : "");
+}
+
 void roof_plan_put_nothing(struct roof_text *out, const struct roof_plan_answer *answer)
 {
     const struct roof_plans *const plans = &answer->plans;
     const struct roof_plan_problem *const problem = &answer->problem;
     const bool unknown = fits_unknown(answer);
-    roof_text_put(out, "Nothing satisfies the constraints.\n");
+    put_verdict(out, answer, unknown);
     if (!unknown) {
         put_changes(out, answer);
     }

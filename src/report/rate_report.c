@@ -468,10 +468,10 @@ static void put_counts(struct roof_text *out, const struct roof_rate_answer *a, 
                          found->count == 1 ? "It serves the rate" : "All of them serve the rate");
     } else {
         roof_text_printf(out,
-                         "%zu of them serve%s the rate; %zu %s not, or %s given up for others that "
-                         "need less",
+                         "%zu of them serve%s the rate; %zu miss%s a limit, or %s not finished "
+                         "because smaller deployments already serve the rate",
                          found->count, found->count == 1 ? "s" : "", missing,
-                         missing == 1 ? "does" : "do", missing == 1 ? "was" : "were");
+                         missing == 1 ? "es" : "", missing == 1 ? "was" : "were");
     }
     if (shown < found->count) {
         roof_text_printf(out, "; the table has %zu (--top)", shown);

@@ -12,6 +12,7 @@
 #include "base/csv.h"
 #include "base/json.h"
 #include "base/list.h"
+#include "base/nearest.h"
 #include "report/cells.h"
 
 /* --- columns ------------------------------------------------------------------------------- */
@@ -89,7 +90,13 @@ static enum roof_status choose_one(struct roof_fields *chosen, const struct roof
         for (size_t i = 0; i < all->count; i++) {
             known[i] = all->field[i].key;
         }
-        return roof_unknown_name(error, ROOF_USAGE, "column", key, known, all->count);
+        const enum roof_status status =
+            roof_unknown_name(error, ROOF_USAGE, "column", key, known, all->count);
+        if (all->count > ROOF_TOLD_WHOLE) {
+            roof_error_append(error, " (all: the header of " ROOF_KEY(
+                                         "format") " csv without " ROOF_KEY("columns") ")");
+        }
+        return status;
     }
     if (roof_fields_find(chosen, key) != NULL) {
         return roof_error_set(error, ROOF_USAGE, ROOF_KEY("columns") " names '%s' twice", key);

@@ -495,6 +495,7 @@ static void test_refusals(void **unused)
         to.model_prediction = &sides[(i & 2) == 0];
         assert_int_equal(roof_speedup(&result, &from, &to, &error), ROOF_USAGE);
         assert_non_null(strstr(error.message, "compares one phase"));
+        assert_non_null(strstr(error.message, "prefill context 10, or by phase decode context 15"));
     }
     roof_model_free(model);
     free_calibrated(a);

@@ -270,7 +270,8 @@ static void test_nested(void **state)
     refused("{\"model_type\": \"gemma2\",\n \"text_config\": {\"hidden_size\": 64, "
             "\"num_attention_heads\": 4}}",
             2, 17,
-            "not the config.json of a transformer: num_hidden_layers, vocab_size missing, or 0");
+            "not the config.json of a transformer; missing or 0: num_hidden_layers, vocab_size, "
+            "intermediate_size");
 }
 
 /* All that is missing is named at once. */
@@ -278,11 +279,18 @@ static void test_missing(void **state)
 {
     (void)state;
     refused("{}", 1, 1,
-            "not the config.json of a transformer: hidden_size, num_hidden_layers, "
-            "num_attention_heads, vocab_size missing, or 0");
+            "not the config.json of a transformer; missing or 0: hidden_size, num_hidden_layers, "
+            "num_attention_heads, vocab_size, intermediate_size");
     refused("\n {\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 0}", 2, 2,
-            "not the config.json of a transformer: num_hidden_layers, num_attention_heads, "
-            "vocab_size missing, or 0");
+            "not the config.json of a transformer; missing or 0: num_hidden_layers, "
+            "num_attention_heads, vocab_size, intermediate_size");
+    /* These have no MLP of this width, or a default for it. */
+    refused("{\"model_type\": \"gpt2\"}", 1, 1,
+            "not the config.json of a transformer; missing or 0: hidden_size, num_hidden_layers, "
+            "num_attention_heads, vocab_size");
+    refused("{\"hidden_size\": 64, \"moe_intermediate_size\": 8}", 1, 1,
+            "not the config.json of a transformer; missing or 0: num_hidden_layers, "
+            "num_attention_heads, vocab_size");
     /* With one token there is nothing to choose. */
     refused("{\"model_type\": \"llama\", \"vocab_size\": 1}", 1, 39,
             "vocab_size must be an integer from 2 to 1000000000");
@@ -290,7 +298,7 @@ static void test_missing(void **state)
             "vocab_size must be an integer from 2 to 1000000000");
     refused("{\"hidden_size\": 64, \"num_hidden_layers\": 2, \"num_attention_heads\": 4, "
             "\"vocab_size\": null, \"intermediate_size\": 8}",
-            1, 1, "not the config.json of a transformer: vocab_size missing, or 0");
+            1, 1, "not the config.json of a transformer; missing or 0: vocab_size");
     refused("{\"hidden_size\": 64, \"num_hidden_layers\": 2, \"num_attention_heads\": 4, "
             "\"vocab_size\": 9}",
             1, 1, "intermediate_size is missing");
@@ -750,7 +758,7 @@ static void test_lightning_and_scans(void **state)
     assert_string_equal(mixers(m), "S-AS");
     roof_model_free(m);
     refused(BARE "}", 1, 1,
-            "not the config.json of a transformer: num_hidden_layers missing, or 0");
+            "not the config.json of a transformer; missing or 0: num_hidden_layers");
     refused("{\"model_type\": \"granitemoehybrid\", " SIZES ", " SSM ",\n\"moe_latent_size\": 8}",
             2, 20, "moe_latent_size is not known with this model_type");
     refused("{" LLAMA ",\n\"moe_latent_size\": 8}", 2, 20,

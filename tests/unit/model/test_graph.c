@@ -2850,31 +2850,37 @@ static void refused(const char *config, struct roof_scenario s, const char *mess
 static void test_refused_splits(void **state)
 {
     (void)state;
-    refused(DENSE, WITH(.tp = 3), "tiny has 8 attention heads, which tp 3 does not divide");
-    refused(DENSE, WITH(.tp = 16), "tiny has 8 attention heads, which tp 16 does not divide");
+    refused(DENSE, WITH(.tp = 3),
+            "tiny has 8 attention heads, which tp 3 does not divide; 1, 2, 4 and 8 do");
+    refused(DENSE, WITH(.tp = 16),
+            "tiny has 8 attention heads, which tp 16 does not divide; 1, 2, 4 and 8 do");
     refused("{\"hidden_size\": 64, \"num_hidden_layers\": 4, \"num_attention_heads\": 12, "
             "\"num_key_value_heads\": 4, \"head_dim\": 8, \"intermediate_size\": 60, "
             "\"vocab_size\": 9}",
-            WITH(.tp = 6), "tiny has 4 KV heads, which tp 6 does not divide");
+            WITH(.tp = 6), "tiny has 4 KV heads, which tp 6 does not divide; 1, 2 and 4 do");
     refused("{\"hidden_size\": 64, \"num_hidden_layers\": 4, \"num_attention_heads\": 8, "
             "\"intermediate_size\": 81, \"vocab_size\": 9}",
             WITH(.tp = 2),
-            "tiny has 81 elements between the products of the MLP, which tp 2 does not divide");
+            "tiny has 81 elements between the products of the MLP, which tp 2 does not divide; 1 "
+            "does");
     refused("{\"hidden_size\": 64, \"num_hidden_layers\": 4, \"num_attention_heads\": 8, "
             "\"intermediate_size\": 80, \"vocab_size\": 9, \"num_experts\": 8, \"moe_k\": 2, "
             "\"moe_intermediate_size\": 25}",
             WITH(.tp = 2),
-            "tiny has 25 elements between the products of an expert, which tp 2 does not divide");
+            "tiny has 25 elements between the products of an expert, which tp 2 does not divide; 1 "
+            "does");
     refused("{\"hidden_size\": 64, \"num_hidden_layers\": 4, \"num_attention_heads\": 8, "
             "\"intermediate_size\": 80, \"vocab_size\": 9, \"num_experts\": 8, \"moe_k\": 2, "
             "\"moe_intermediate_size\": 24, \"shared_expert_intermediate_size\": 41}",
             WITH(.tp = 2),
             "tiny has 41 elements between the products of the shared experts, which tp 2 does "
-            "not divide");
+            "not divide; 1 does");
     refused(DENSE, WITH(.pp = 5), "tiny has 4 layers, too few for pp 5");
     refused(DENSE, WITH(.common.shape.ep = 2), "tiny has no experts for ep 2");
-    refused(MOE, WITH(.common.shape.ep = 3), "tiny has 8 experts, which ep 3 does not divide");
-    refused(MOE, WITH(.common.shape.ep = 16), "tiny has 8 experts, which ep 16 does not divide");
+    refused(MOE, WITH(.common.shape.ep = 3),
+            "tiny has 8 experts, which ep 3 does not divide; 1, 2, 4 and 8 do");
+    refused(MOE, WITH(.common.shape.ep = 16),
+            "tiny has 8 experts, which ep 16 does not divide; 1, 2, 4 and 8 do");
     refused(DENSE, WITH(.attention_dp = 2), "tiny has no experts for attention_dp 2");
     refused(DENSE, WITH(.tp = 2, .moe_tp = 2), "tiny has no experts for moe_tp 2");
     refused(DENSE, WITH(.tp = 2, .moe_ep = 2), "tiny has no experts for moe_ep 2");
@@ -2885,10 +2891,10 @@ static void test_refused_splits(void **state)
     refused(MOE, WITH(.tp = 2, .moe_tp = 2, .moe_ep = 2),
             "moe_tp 2 x moe_ep 2 = 4 must be equal to tp 2 x attention_dp 1 = 2");
     refused(MOE, WITH(.attention_dp = 16, .moe_ep = 16),
-            "tiny has 8 experts, which moe_ep 16 does not divide");
+            "tiny has 8 experts, which moe_ep 16 does not divide; 1, 2, 4 and 8 do");
     refused(MOE, WITH(.attention_dp = 16),
             "tiny has 24 elements between the products of an expert, which moe_tp 16 does not "
-            "divide");
+            "divide; 6, 8, 12 and 24 do");
     refused(MOE, WITH(.common.shape.ep = 2, .attention_dp = 4),
             "ep 2 is short for attention_dp 2, moe_ep 2 and moe_tp 1: give it or those, not both");
     refused(MOE, WITH(.common.shape.ep = 2, .moe_ep = 4),

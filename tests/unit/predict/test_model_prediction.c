@@ -1017,7 +1017,8 @@ static void test_drafts(void **state)
                                          "\"vocab_size\": 1000}");
     s.draft = odd;
     assert_int_equal(roof_predict_model(&own, m, &s, h, &error), ROOF_USAGE);
-    assert_string_equal(error.message, "tiny has 3 attention heads, which tp 2 does not divide");
+    assert_string_equal(error.message,
+                        "tiny has 3 attention heads, which tp 2 does not divide; 1 does");
     /* Formats of the model's own weights and experts are not those of the draft. */
     s = asked(ROOF_PHASE_DECODE, 2, 50);
     s.draft_tokens = 1;
@@ -1726,7 +1727,8 @@ static void test_unknown_links(void **state)
                  "device: network_gb_s is unknown, and 3 devices need it; give it with set "
                  "network_gb_s=VALUE");
     s.tp = 3;
-    not_inferred(m, s, h, "tiny has 8 attention heads, which tp 3 does not divide");
+    not_inferred(m, s, h,
+                 "tiny has 8 attention heads, which tp 3 does not divide; 1, 2, 4 and 8 do");
     roof_hardware_free(h);
     roof_model_free(m);
     roof_model_free(moe);
