@@ -60,9 +60,9 @@ $bound << EOD
 512.25 312 1 5 0x80D55E00 4 0xD55E00
 EOD
 set object 1 rectangle from screen 0.065,0.92 to screen 0.52241,0.0825 behind fillcolor rgb '#EEF5FA' fillstyle solid noborder
-set label "memory bound" at screen 0.2937,0.096 center front textcolor rgb '#8A8A8A' font ',11'
+set label "memory bound" at screen 0.2937,0.096 center front textcolor rgb '#767676' font ',11'
 set object 2 rectangle from screen 0.52241,0.92 to screen 0.75658,0.0825 behind fillcolor rgb '#FBF2EC' fillstyle solid noborder
-set label "compute bound" at screen 0.63949,0.096 center front textcolor rgb '#8A8A8A' font ',11'
+set label "compute bound" at screen 0.63949,0.096 center front textcolor rgb '#767676' font ',11'
 set label "TFLOPS" at screen 0.01167,0.50125 center front textcolor rgb '#404040' font ',13' rotate by 90
 set label "int8 624 TFLOPS, ridge 306" at screen 0.77492,0.78685 left front textcolor rgb '#404040' font ',12'
 set arrow from screen 0.75825,0.78685 to screen 0.77158,0.78685 nohead back linewidth 0.7 linecolor rgb '#404040'
@@ -79,9 +79,9 @@ set arrow from screen 0.75825,0.38691 to screen 0.77158,0.38691 nohead back line
 set label "2039 GB/s" at screen 0.09467,0.21247 center front textcolor rgb '#404040' font ',12' rotate by 39.77816
 set label "decode attention +1 more" at screen 0.21983,0.23097 center boxed front textcolor rgb '#0072B2' font ',12'
 set label "decode FFN, batch 16" at screen 0.27578,0.50908 center boxed front textcolor rgb '#0072B2' font ',12'
-set label "prefill FFN" at screen 0.71451,0.75243 center boxed front textcolor rgb '#D55E00' font ',12'
+set label "prefill FFN" at screen 0.71451,0.75243 center boxed front textcolor rgb '#C35500' font ',12'
 set arrow from screen 0.68611,0.72028 to screen 0.68611,0.74493 nohead back linewidth 0.7 linecolor rgb '#909090'
-set label "prefill attention" at screen 0.61534,0.7439 center boxed front textcolor rgb '#D55E00' font ',12'
+set label "prefill attention" at screen 0.61534,0.7439 center boxed front textcolor rgb '#C35500' font ',12'
 set label "Llama-2-7B on an A100: decode and prefill" at screen 0.065,0.97 left front textcolor rgb '#000000' font ',17'
 set label "decode" at screen 0.08167,0.935 left front textcolor rgb '#202020' font ',13'
 set label '' at screen 0.07167,0.935 point pointsize 1.11111 pointtype 7 linecolor rgb '#0072B2' front

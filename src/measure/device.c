@@ -32,14 +32,15 @@ static void put_word(struct roof_text *out, const char *key, const char *value)
     }
 }
 
-/* Writes a figure that the system tells, in the unit of its key. */
-static void put_told(struct roof_text *out, enum roof_figure_id figure, double si)
+/* Writes a figure that was not timed, in the unit of its key. */
+static void put_told(struct roof_text *out, enum roof_figure_id figure, double si,
+                     const char *source)
 {
     const struct roof_figure_key *const row = roof_figure_key(figure);
     if (!isnan(si) && si > 0) {
         roof_text_printf(out, ",\n  \"%s\": {\"value\": ", row->key);
         roof_text_number(out, roof_to_unit(si, row->unit));
-        roof_text_put(out, ", \"source\": \"as the system tells, or measured\"}");
+        roof_text_printf(out, ", \"source\": \"%s\"}", source);
     }
 }
 
@@ -263,6 +264,8 @@ void roof_device_write(struct roof_text *out, const struct roof_measured *m, con
     const int64_t memory = d->level_count == 0 ? 0 : roof_level_bytes(d, d->level_count - 1);
     const double bandwidth = roof_measured_rate(m, ROOF_PROBE_READ, memory, ROOF_PRECISION_AUTO);
     const double link = link_of(m);
+    const double clock = highest_clock(m);
+    const char *const told = d->host ? "the operating system" : "the driver of the device";
     char how[64];
     char size[ROOF_QUANTITY_SIZE];
     roof_text_put(out, "{\n  \"schema\": \"roofline/hardware/1\",\n  \"id\": ");
@@ -280,18 +283,20 @@ void roof_device_write(struct roof_text *out, const struct roof_measured *m, con
                  roof_to_unit(bandwidth, ROOF_UNIT_GB_PER_S),
                  d->host ? how : "reading device memory",
                  is_noisy(m, &(struct roof_meter_task){.probe = ROOF_PROBE_READ, .bytes = memory}));
-    put_told(out, ROOF_FIGURE_MEMORY_CAPACITY, d->memory_bytes);
-    put_told(out, ROOF_FIGURE_SM_COUNT, d->units);
-    put_told(out, ROOF_FIGURE_BOOST_CLOCK, highest_clock(m));
-    put_told(out, ROOF_FIGURE_L2, level_bytes(d, "L2"));
-    put_told(out, ROOF_FIGURE_LLC, level_bytes(d, "L3"));
-    put_told(out, ROOF_FIGURE_TDP, d->tdp_w);
+    put_told(out, ROOF_FIGURE_MEMORY_CAPACITY, d->memory_bytes, told);
+    put_told(out, ROOF_FIGURE_SM_COUNT, d->units, d->host ? "the threads that measured" : told);
+    put_told(out, ROOF_FIGURE_BOOST_CLOCK, clock,
+             clock > d->clock_hz || isnan(d->clock_hz) ? "the highest clock while measuring"
+                                                       : told);
+    put_told(out, ROOF_FIGURE_L2, level_bytes(d, "L2"), told);
+    put_told(out, ROOF_FIGURE_LLC, level_bytes(d, "L3"), told);
+    put_told(out, ROOF_FIGURE_TDP, d->tdp_w, told);
     if (!isnan(link)) {
         roof_text_put(out, ",\n  ");
         put_measured(out, roof_figure_key(ROOF_FIGURE_LINK)->key,
                      roof_to_unit(link, ROOF_UNIT_GB_PER_S), "the fastest collective", false);
     }
-    put_told(out, ROOF_FIGURE_DEVICES_PER_NODE, d->devices > 1 ? d->devices : 1);
+    put_told(out, ROOF_FIGURE_DEVICES_PER_NODE, d->devices > 1 ? d->devices : 1, told);
     put_peaks(out, m, ROOF_COMPUTE_MATRIX);
     put_peaks(out, m, ROOF_COMPUTE_VECTOR);
     put_power(out, &m->power);
