@@ -317,12 +317,12 @@ static void test_loss(void **state)
 static void test_precedes(void **state)
 {
     (void)state;
-    assert_true(roof_lever_precedes(1, 1.1, 3, NAN));
-    assert_false(roof_lever_precedes(3, NAN, 1, 1.1));
+    assert_true(roof_lever_precedes(1, 1.1, 3, (double)NAN));
+    assert_false(roof_lever_precedes(3, (double)NAN, 1, 1.1));
     assert_true(roof_lever_precedes(1, 1.2, 3, 1.1));
     assert_false(roof_lever_precedes(3, 1.1, 1, 1.1));
-    assert_true(roof_lever_precedes(3, NAN, 2, NAN));
-    assert_false(roof_lever_precedes(2, NAN, 2, NAN));
+    assert_true(roof_lever_precedes(3, (double)NAN, 2, (double)NAN));
+    assert_false(roof_lever_precedes(2, (double)NAN, 2, (double)NAN));
 }
 
 int main(void)
