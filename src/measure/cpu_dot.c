@@ -203,15 +203,17 @@ ROOF_TARGET_VNNI ROOF_INLINE __m256 vnni_add_blocks(__m256 sum, const struct wid
     return _mm256_fmadd_ps(_mm256_mul_ps(w->scale, x->scale), _mm256_cvtepi32_ps(fours), sum);
 }
 
-TILES(q8_avx2, ROOF_TARGET_AVX2, ROOF_BLOCK, __m256, struct wide_block, struct wide_block,
-      _mm256_setzero_ps(), avx2_q8, avx2_q8, avx2_add_blocks, roof_avx2_total)
+TILE(q8_avx2_column, ROOF_TARGET_AVX2, ROOF_TILE, 1, ROOF_BLOCK, __m256, struct wide_block,
+     struct wide_block, _mm256_setzero_ps(), avx2_q8, avx2_q8, avx2_add_blocks, roof_avx2_total)
+TILE(q8_avx2_single, ROOF_TARGET_AVX2, 1, 1, ROOF_BLOCK, __m256, struct wide_block,
+     struct wide_block, _mm256_setzero_ps(), avx2_q8, avx2_q8, avx2_add_blocks, roof_avx2_total)
 TILE(q8_vnni_column, ROOF_TARGET_VNNI, ROOF_TILE, 1, ROOF_BLOCK, __m256, struct wide_block,
      struct wide_block, _mm256_setzero_ps(), avx2_q8, avx2_q8, vnni_add_blocks, roof_avx2_total)
 TILE(q8_vnni_single, ROOF_TARGET_VNNI, 1, 1, ROOF_BLOCK, __m256, struct wide_block,
      struct wide_block, _mm256_setzero_ps(), avx2_q8, avx2_q8, vnni_add_blocks, roof_avx2_total)
 
 /* Returns the scales of four blocks in each half. */
-ROOF_TARGET_VNNI ROOF_INLINE __m256 four_scales(const unsigned char *block, int64_t row_bytes)
+ROOF_TARGET_AVX2 ROOF_INLINE __m256 four_scales(const unsigned char *block, int64_t row_bytes)
 {
     uint64_t halves = 0;
     ROOF_UNROLL for (int r = 0; r < ROOF_TILE; r++)
@@ -224,28 +226,68 @@ ROOF_TARGET_VNNI ROOF_INLINE __m256 four_scales(const unsigned char *block, int6
     return _mm256_set_m128(scale, scale);
 }
 
-ROOF_TARGET_VNNI ROOF_INLINE __m256i elements_of(const unsigned char *block)
+ROOF_TARGET_AVX2 ROOF_INLINE __m256i elements_of(const unsigned char *block)
 {
     return _mm256_loadu_si256((const __m256i *)(const void *)(block + 2));
 }
 
-ROOF_TARGET_VNNI ROOF_INLINE __m256 add_scaled(__m256 sum, __m256 scale, __m256i w, __m256i x)
-{
-    const __m256i fours = roof_vnni_add_signed(_mm256_setzero_si256(), w, x);
-    return _mm256_fmadd_ps(scale, _mm256_cvtepi32_ps(fours), sum);
-}
-
 /* Adds to the sums of an input, whose scale is in all lanes. */
-ROOF_TARGET_VNNI ROOF_INLINE void add_input(__m256 sum[ROOF_TILE], const __m256i w[ROOF_TILE],
-                                            __m256 scales, __m256 of_input,
-                                            const unsigned char *input)
+#define ADD_INPUT(name, target, add)                                                               \
+    target ROOF_INLINE void name(__m256 sum[ROOF_TILE], const __m256i w[ROOF_TILE], __m256 scales, \
+                                 __m256 of_input, const unsigned char *input)                      \
+    {                                                                                              \
+        const __m256i none = _mm256_setzero_si256();                                               \
+        const __m256 scale = _mm256_mul_ps(scales, of_input);                                      \
+        const __m256i x = elements_of(input);                                                      \
+        sum[0] = _mm256_fmadd_ps(_mm256_permute_ps(scale, 0),                                      \
+                                 _mm256_cvtepi32_ps(add(none, w[0], x)), sum[0]);                  \
+        sum[1] = _mm256_fmadd_ps(_mm256_permute_ps(scale, 0x55),                                   \
+                                 _mm256_cvtepi32_ps(add(none, w[1], x)), sum[1]);                  \
+        sum[2] = _mm256_fmadd_ps(_mm256_permute_ps(scale, 0xaa),                                   \
+                                 _mm256_cvtepi32_ps(add(none, w[2], x)), sum[2]);                  \
+        sum[3] = _mm256_fmadd_ps(_mm256_permute_ps(scale, 0xff),                                   \
+                                 _mm256_cvtepi32_ps(add(none, w[3], x)), sum[3]);                  \
+    }
+
+ADD_INPUT(avx2_add_input, ROOF_TARGET_AVX2, roof_avx2_add_signed)
+ADD_INPUT(vnni_add_input, ROOF_TARGET_VNNI, roof_vnni_add_signed)
+
+/* The inputs of a tile of AVX2: with four rows, sums and operands fill the 16 registers. */
+#define Q8_INPUTS_256 2
+
+/* Four rows and two inputs, as engines do it: the scales of four rows are converted at once. */
+ROOF_TARGET_AVX2 static void q8_avx2_whole(const struct roof_dot *d)
 {
-    const __m256 scale = _mm256_mul_ps(scales, of_input);
-    const __m256i x = elements_of(input);
-    sum[0] = add_scaled(sum[0], _mm256_permute_ps(scale, 0), w[0], x);
-    sum[1] = add_scaled(sum[1], _mm256_permute_ps(scale, 0x55), w[1], x);
-    sum[2] = add_scaled(sum[2], _mm256_permute_ps(scale, 0xaa), w[2], x);
-    sum[3] = add_scaled(sum[3], _mm256_permute_ps(scale, 0xff), w[3], x);
+    __m256 sum[Q8_INPUTS_256][ROOF_TILE];
+    ROOF_UNROLL for (int t = 0; t < Q8_INPUTS_256; t++)
+    {
+        ROOF_UNROLL for (int r = 0; r < ROOF_TILE; r++)
+        {
+            sum[t][r] = _mm256_setzero_ps();
+        }
+    }
+    const int64_t end = d->k / ROOF_BLOCK * (int64_t)sizeof(struct roof_block_q8);
+    for (int64_t at = 0; at < end; at += (int64_t)sizeof(struct roof_block_q8)) {
+        const unsigned char *const weights = d->weights + at;
+        const __m256 scales = four_scales(weights, d->row_bytes);
+        __m256i w[ROOF_TILE];
+        ROOF_UNROLL for (int r = 0; r < ROOF_TILE; r++)
+        {
+            w[r] = elements_of(weights + r * d->row_bytes);
+        }
+        ROOF_UNROLL for (int t = 0; t < Q8_INPUTS_256; t++)
+        {
+            const unsigned char *const input = d->inputs + t * d->input_bytes + at;
+            avx2_add_input(sum[t], w, scales, roof_avx2_scale(input), input);
+        }
+    }
+    ROOF_UNROLL for (int t = 0; t < Q8_INPUTS_256; t++)
+    {
+        ROOF_UNROLL for (int r = 0; r < ROOF_TILE; r++)
+        {
+            d->out[t * d->stride + r] = roof_avx2_total(sum[t][r]);
+        }
+    }
 }
 
 /* Four rows and four inputs, as engines do it: the scales of all four are converted at once. */
@@ -270,12 +312,13 @@ ROOF_TARGET_VNNI static void q8_vnni_whole(const struct roof_dot *d)
         {
             w[r] = elements_of(weights + r * d->row_bytes);
         }
-        add_input(sum[0], w, scales, _mm256_permute_ps(of_inputs, 0), inputs);
-        add_input(sum[1], w, scales, _mm256_permute_ps(of_inputs, 0x55), inputs + d->input_bytes);
-        add_input(sum[2], w, scales, _mm256_permute_ps(of_inputs, 0xaa),
-                  inputs + 2 * d->input_bytes);
-        add_input(sum[3], w, scales, _mm256_permute_ps(of_inputs, 0xff),
-                  inputs + 3 * d->input_bytes);
+        vnni_add_input(sum[0], w, scales, _mm256_permute_ps(of_inputs, 0), inputs);
+        vnni_add_input(sum[1], w, scales, _mm256_permute_ps(of_inputs, 0x55),
+                       inputs + d->input_bytes);
+        vnni_add_input(sum[2], w, scales, _mm256_permute_ps(of_inputs, 0xaa),
+                       inputs + 2 * d->input_bytes);
+        vnni_add_input(sum[3], w, scales, _mm256_permute_ps(of_inputs, 0xff),
+                       inputs + 3 * d->input_bytes);
     }
     ROOF_UNROLL for (int t = 0; t < ROOF_TILE; t++)
     {
@@ -443,7 +486,7 @@ static const struct {
     {ROOF_PRECISION_BF16, ROOF_ISA_BASE, false, false, false, TILED(BF16, ROOF_TILE, bf16_base)},
     {ROOF_PRECISION_FP32, ROOF_ISA_BASE, false, false, false, TILED(FP32, ROOF_TILE, fp32_base)},
 #if defined(__x86_64__)
-    {ROOF_PRECISION_Q8_0, ROOF_ISA_AVX2, false, false, false, TILED(Q8_0, ROOF_TILE, q8_avx2)},
+    {ROOF_PRECISION_Q8_0, ROOF_ISA_AVX2, false, false, false, TILED(Q8_0, Q8_INPUTS_256, q8_avx2)},
     {ROOF_PRECISION_FP16, ROOF_ISA_AVX2, false, false, false, TILED(FP16, INPUTS_256, fp16_avx2)},
     {ROOF_PRECISION_BF16, ROOF_ISA_AVX2, false, false, false, TILED(BF16, INPUTS_256, bf16_avx2)},
     {ROOF_PRECISION_FP32, ROOF_ISA_AVX2, false, false, false, TILED(FP32, INPUTS_256, fp32_avx2)},
