@@ -383,7 +383,24 @@ if [ -f "$dir/more/inferencemax_agg.csv" ]; then
 
 ## llama.cpp on a CPU
 
-`make llama-check` measures the machine with 1 and 2 threads and times the llama.cpp of an npm package beside it ([measuring](measuring.md#beside-llamacpp)). The figures are medians of two runs on an idle virtual machine with two processors of an AMD EPYC (Zen 5). With one thread all decode steps are within 17% (6% for q4_0, q8_0 and f16) and all prefills within 30%. With two threads llama.cpp decodes f16 20 to 27% slower than predicted, and the short steps of the small model vary; the reason is unknown. The read probe, which was too slow on processors with AVX2 until it was corrected, is not the reason, because this processor has AVX-512. One thread of a Zen 3 (AVX2) was measured once with the corrected probe, on a machine with 15 to 20 busy threads: decode of q4_0, q8_0 and f16 was predicted within 15% for the narrow model, and with +29, -18 and -7% for the wide one. Two threads are left out there, because the threads of llama.cpp wait for each other.
+`make llama-check` measures the machine with 1 and 2 threads and times the llama.cpp of an npm package beside it ([measuring](measuring.md#beside-llamacpp)). The first table is from `make llama-check SHAPES='narrow wide' FORMATS='q4_0 q8_0 f16' SECONDS_EACH=25` on a virtual machine with two processors of an AMD EPYC (Zen 3, AVX2): medians of three turns. Other virtual machines shared its memory, so that llama.cpp itself took 60% longer than two hours before. Ten of twelve decode steps are within 15%, and eleven of twelve prefills within 25%; q8_0 with one thread, and q4_0 with two, exceed the limits in the narrow model, whose steps are the shortest. All steps of f16 are within 14%.
+
+| threads | model | format | decode, ms | expected | error | prefill, ms | expected | error |
+|---|---|---|---|---|---|---|---|---|
+| 1 | narrow | q4_0 | 13.2 | 11.8 | -11% | 756 | 635 | -16% |
+| 1 | narrow | q8_0 | 24.3 | 20 | -18% | 855 | 833 | -3% |
+| 1 | narrow | f16 | 34.9 | 34.1 | -2% | 1436 | 1435 | -0% |
+| 1 | wide | q4_0 | 26.7 | 24 | -10% | 1277 | 1254 | -2% |
+| 1 | wide | q8_0 | 43.5 | 41.1 | -6% | 1423 | 1667 | +17% |
+| 1 | wide | f16 | 69 | 70.6 | +2% | 2565 | 2926 | +14% |
+| 2 | narrow | q4_0 | 9.72 | 7.5 | -23% | 497 | 338 | -32% |
+| 2 | narrow | q8_0 | 14.7 | 13.2 | -10% | 543 | 430 | -21% |
+| 2 | narrow | f16 | 22.6 | 21.4 | -5% | 775 | 723 | -7% |
+| 2 | wide | q4_0 | 16.3 | 15.1 | -8% | 759 | 670 | -12% |
+| 2 | wide | q8_0 | 28.1 | 27 | -4% | 792 | 863 | +9% |
+| 2 | wide | f16 | 43.3 | 44 | +1% | 1478 | 1474 | -0% |
+
+The second table has medians of two runs on an idle virtual machine with two processors of an AMD EPYC (Zen 5). With one thread all decode steps are within 17% (6% for q4_0, q8_0 and f16) and all prefills within 30%. With two threads llama.cpp decodes f16 20 to 27% slower than predicted there, and the short steps of the small model vary; the reason is unknown.
 
 | threads | model | format | decode, ms | expected | error | prefill, ms | expected | error |
 |---|---|---|---|---|---|---|---|---|

@@ -6,7 +6,8 @@
 # installs it there). GGUF files with random weights are written to FOLDER. The machine is measured
 # with 1 and 2 threads, in turns with llama.cpp; the table on standard output has the medians. Exits
 # with 1 if a decode step is off by more than 15% or a prefill by more than 25%.
-# SECONDS_EACH: of a measurement (default 30); TURNS: how often each is timed (default 3).
+# SECONDS_EACH: of a measurement (default 30); TURNS: how often each is timed (default 3);
+# SHAPES, FORMATS: the models that are timed (default: all).
 set -eu
 
 program=$(realpath "$1")
@@ -21,8 +22,12 @@ cp "$here"/*.mjs "$folder"
 cd "$folder"
 llama=$(dirname "$(find . -path '*linux-x64/bins/linux-x64/libllama.*' | head -n 1)")
 
-for shape in narrow wide experts; do
-    for format in q4_0 q4_k q6_k q8_0 f16; do
+shapes=${SHAPES:-narrow wide experts}
+formats=${FORMATS:-q4_0 q4_k q6_k q8_0 f16}
+names=
+for shape in $shapes; do
+    for format in $formats; do
+        names="$names $shape-$format"
         [ -f "$shape-$format.gguf" ] || node model.mjs "$shape-$format.gguf" "$shape" "$format"
     done
 done
@@ -34,9 +39,10 @@ while [ "$turn" -lt "${TURNS:-3}" ]; do
     turn=$((turn + 1))
     for threads in 1 2; do
         "$program" measure --threads "$threads" --seconds "${SECONDS_EACH:-30}" \
-            --formats q4_0,q4_k,q6_k,q8_0,fp16 -o "device-$threads" > "report-$threads"
-        for file in *.gguf; do
-            name=${file%.gguf}
+            --formats "$(echo " $formats" | sed 's/ f16/ fp16/; s/^ //; s/ /,/g')" \
+            -o "device-$threads" > "report-$threads"
+        for name in $names; do
+            file=$name.gguf
             python3 -B "$here/time.py" "$llama" "$file" "$threads" "$prompt" "$generate" 3 |
                 sed "s/^/$threads ${name%-*} ${name#*-} measured /" >> rows
             for phase in prefill decode; do
