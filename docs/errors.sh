@@ -383,7 +383,7 @@ if [ -f "$dir/more/inferencemax_agg.csv" ]; then
 
 ## llama.cpp on a CPU
 
-`make llama-check` measures the machine with 1 and 2 threads and times the llama.cpp of an npm package beside it ([measuring](measuring.md#beside-llamacpp)). The first table is from `make llama-check SHAPES='narrow wide' FORMATS='q4_0 q8_0 f16' SECONDS_EACH=25` on a virtual machine with two processors of an AMD EPYC (Zen 3, AVX2): medians of three turns. Other virtual machines shared its memory, so that llama.cpp itself took 60% longer than two hours before. Ten of twelve decode steps are within 15%, and eleven of twelve prefills within 25%; q8_0 with one thread, and q4_0 with two, exceed the limits in the narrow model, whose steps are the shortest. All steps of f16 are within 14%.
+`make llama-check` measures the machine with 1 and 2 threads and times the llama.cpp of an npm package beside it ([measuring](measuring.md#beside-llamacpp)). The first table is from `make llama-check SHAPES='narrow wide' FORMATS='q4_0 q8_0 f16' SECONDS_EACH=25` on a virtual machine with two processors of an AMD EPYC (Zen 3, AVX2): medians of three turns. Other virtual machines used the memory at the same time, and llama.cpp itself became slower during the test. Ten of twelve decode steps are within 15%, and eleven of twelve prefills within 25%; q8_0 with one thread, and q4_0 with two, exceed the limits in the narrow model, whose steps are the shortest. All steps of f16 are within 14%.
 
 | threads | model | format | decode, ms | expected | error | prefill, ms | expected | error |
 |---|---|---|---|---|---|---|---|---|

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Writes gnuplot scripts that draw curves: a block of data for each, and labels in free places. */
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -317,7 +318,7 @@ static void put_labels(struct drawing *d)
 
 /* The squares of the plot in which a curve has a point behind its front. */
 struct cells {
-    bool taken[CELLS][CELLS];
+    uint64_t taken[CELLS][CELLS / 64]; /* a bit each */
 };
 
 /* Returns true if a point is the first in its square, which it then takes. */
@@ -329,16 +330,17 @@ static bool take_cell(struct cells *cells, const struct drawing *d,
     if (!(x >= 0 && x < CELLS && y >= 0 && y < CELLS)) { /* in a poster, beyond the squares */
         return true;
     }
-    bool *const taken = &cells->taken[(size_t)y][(size_t)x];
-    const bool first = !*taken;
-    *taken = true;
+    uint64_t *const taken = &cells->taken[(size_t)y][(size_t)x / 64];
+    const uint64_t bit = UINT64_C(1) << (size_t)x % 64;
+    const bool first = (*taken & bit) == 0;
+    *taken |= bit;
     return first;
 }
 
 /* Writes a block of data with the points of a curve on its front, or behind it. */
 static void put_data(const struct drawing *d, size_t curve, bool behind)
 {
-    struct cells cells = {{{false}}};
+    struct cells cells = {{{0}}};
     roof_text_printf(d->out, "$%s_%zu << EOD\n", behind ? "behind" : "curve", curve + 1);
     for (size_t i = 0; i < d->curves->points; i++) {
         const struct roof_curve_point *const point = &d->curves->point[i];

@@ -221,8 +221,8 @@ enum roof_status roof_compare_refuse_second(const char *file, const char *second
     enum roof_operator op = ROOF_OPERATOR_COUNT;
     if (strcmp(file, "model") == 0 || roof_operator_find(&op, file, NULL) == ROOF_OK) {
         return roof_error_set(error, ROOF_USAGE,
-                              "'%s' is no file: the column operator of %s says what its rows are "
-                              "about; leave the word out",
+                              "'%s' is no file: leave it out; the column operator of %s names the "
+                              "operator of each row",
                               file, second);
     }
     (void)roof_error_set(error, ROOF_USAGE, "compare takes one FILE, and '%s' is a second one",

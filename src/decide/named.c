@@ -65,8 +65,8 @@ static void note_other(struct roof_error *note, const char *name, enum roof_prec
     if (roof_layout_known(name, folders)) {
         (void)roof_error_set(
             note, ROOF_OK,
-            "note: %s is read as a precision, that of linear layers; " ROOF_KEY(
-                "layout") " %s also gives the embedding and the output the types of such a file",
+            "note: %s is read as the precision of linear layers; " ROOF_KEY(
+                "layout") " %s also sets the embedding and the output, as GGUF files do",
             name, name);
     } else if (serving != NULL && serving->layout == NULL && serving->weights != precision) {
         (void)roof_error_set(

@@ -345,7 +345,7 @@ void roof_plan_describe_load(struct roof_text *out, const struct roof_plan *plan
 int64_t roof_plan_computed(const struct roof_scenario *base);
 /** Returns the most tokens of prompts in a step of all plans: without a prompt, of one. */
 int64_t roof_plan_chunk(const struct roof_scenario *base);
-/* Returns the most tokens of a step of a plan that llama.cpp runs, which reserves memory for as
+/** Returns the most tokens of a step of a plan that llama.cpp runs, which reserves memory for as
  * many: those of the chunk, but no more than a prompt or a decode step has. */
 int64_t roof_plan_local_pass(const struct roof_plan *plan, const struct roof_scenario *base);
 

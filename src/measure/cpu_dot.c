@@ -231,6 +231,39 @@ ROOF_TARGET_AVX2 ROOF_INLINE __m256i elements_of(const unsigned char *block)
     return _mm256_loadu_si256((const __m256i *)(const void *)(block + 2));
 }
 
+/* Loads the elements of a block of four rows. */
+ROOF_TARGET_AVX2 ROOF_INLINE void load_rows(__m256i w[ROOF_TILE], const unsigned char *weights,
+                                            int64_t row_bytes)
+{
+    ROOF_UNROLL for (int r = 0; r < ROOF_TILE; r++)
+    {
+        w[r] = elements_of(weights + r * row_bytes);
+    }
+}
+
+ROOF_TARGET_AVX2 ROOF_INLINE void clear_sums(__m256 sum[][ROOF_TILE], int inputs)
+{
+    ROOF_UNROLL for (int t = 0; t < inputs; t++)
+    {
+        ROOF_UNROLL for (int r = 0; r < ROOF_TILE; r++)
+        {
+            sum[t][r] = _mm256_setzero_ps();
+        }
+    }
+}
+
+ROOF_TARGET_AVX2 ROOF_INLINE void store_sums(const struct roof_dot *d, __m256 sum[][ROOF_TILE],
+                                             int inputs)
+{
+    ROOF_UNROLL for (int t = 0; t < inputs; t++)
+    {
+        ROOF_UNROLL for (int r = 0; r < ROOF_TILE; r++)
+        {
+            d->out[t * d->stride + r] = roof_avx2_total(sum[t][r]);
+        }
+    }
+}
+
 /* Adds to the sums of an input, whose scale is in all lanes. */
 #define ADD_INPUT(name, target, add)                                                               \
     target ROOF_INLINE void name(__m256 sum[ROOF_TILE], const __m256i w[ROOF_TILE], __m256 scales, \
@@ -259,48 +292,27 @@ ADD_INPUT(vnni_add_input, ROOF_TARGET_VNNI, roof_vnni_add_signed)
 ROOF_TARGET_AVX2 static void q8_avx2_whole(const struct roof_dot *d)
 {
     __m256 sum[Q8_INPUTS_256][ROOF_TILE];
-    ROOF_UNROLL for (int t = 0; t < Q8_INPUTS_256; t++)
-    {
-        ROOF_UNROLL for (int r = 0; r < ROOF_TILE; r++)
-        {
-            sum[t][r] = _mm256_setzero_ps();
-        }
-    }
+    clear_sums(sum, Q8_INPUTS_256);
     const int64_t end = d->k / ROOF_BLOCK * (int64_t)sizeof(struct roof_block_q8);
     for (int64_t at = 0; at < end; at += (int64_t)sizeof(struct roof_block_q8)) {
         const unsigned char *const weights = d->weights + at;
         const __m256 scales = four_scales(weights, d->row_bytes);
         __m256i w[ROOF_TILE];
-        ROOF_UNROLL for (int r = 0; r < ROOF_TILE; r++)
-        {
-            w[r] = elements_of(weights + r * d->row_bytes);
-        }
+        load_rows(w, weights, d->row_bytes);
         ROOF_UNROLL for (int t = 0; t < Q8_INPUTS_256; t++)
         {
             const unsigned char *const input = d->inputs + t * d->input_bytes + at;
             avx2_add_input(sum[t], w, scales, roof_avx2_scale(input), input);
         }
     }
-    ROOF_UNROLL for (int t = 0; t < Q8_INPUTS_256; t++)
-    {
-        ROOF_UNROLL for (int r = 0; r < ROOF_TILE; r++)
-        {
-            d->out[t * d->stride + r] = roof_avx2_total(sum[t][r]);
-        }
-    }
+    store_sums(d, sum, Q8_INPUTS_256);
 }
 
 /* Four rows and four inputs, as engines do it: the scales of all four are converted at once. */
 ROOF_TARGET_VNNI static void q8_vnni_whole(const struct roof_dot *d)
 {
     __m256 sum[ROOF_TILE][ROOF_TILE];
-    ROOF_UNROLL for (int t = 0; t < ROOF_TILE; t++)
-    {
-        ROOF_UNROLL for (int r = 0; r < ROOF_TILE; r++)
-        {
-            sum[t][r] = _mm256_setzero_ps();
-        }
-    }
+    clear_sums(sum, ROOF_TILE);
     const int64_t end = d->k / ROOF_BLOCK * (int64_t)sizeof(struct roof_block_q8);
     for (int64_t at = 0; at < end; at += (int64_t)sizeof(struct roof_block_q8)) {
         const unsigned char *const weights = d->weights + at;
@@ -308,10 +320,7 @@ ROOF_TARGET_VNNI static void q8_vnni_whole(const struct roof_dot *d)
         const __m256 scales = four_scales(weights, d->row_bytes);
         const __m256 of_inputs = four_scales(inputs, d->input_bytes);
         __m256i w[ROOF_TILE];
-        ROOF_UNROLL for (int r = 0; r < ROOF_TILE; r++)
-        {
-            w[r] = elements_of(weights + r * d->row_bytes);
-        }
+        load_rows(w, weights, d->row_bytes);
         vnni_add_input(sum[0], w, scales, _mm256_permute_ps(of_inputs, 0), inputs);
         vnni_add_input(sum[1], w, scales, _mm256_permute_ps(of_inputs, 0x55),
                        inputs + d->input_bytes);
@@ -320,13 +329,7 @@ ROOF_TARGET_VNNI static void q8_vnni_whole(const struct roof_dot *d)
         vnni_add_input(sum[3], w, scales, _mm256_permute_ps(of_inputs, 0xff),
                        inputs + 3 * d->input_bytes);
     }
-    ROOF_UNROLL for (int t = 0; t < ROOF_TILE; t++)
-    {
-        ROOF_UNROLL for (int r = 0; r < ROOF_TILE; r++)
-        {
-            d->out[t * d->stride + r] = roof_avx2_total(sum[t][r]);
-        }
-    }
+    store_sums(d, sum, ROOF_TILE);
 }
 
 /* --- floats -------------------------------------------------------------------------------- */
@@ -513,7 +516,9 @@ bool roof_dot_find(struct roof_dot_kernels *out, enum roof_precision weights, bo
             found = true;
         }
     }
+#if defined(__x86_64__)
     found = roof_dot_q4_find(out, weights, many, features) || found;
+#endif
     return roof_amx_find(out, weights, many, features) || found;
 }
 

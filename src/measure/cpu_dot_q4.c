@@ -205,16 +205,4 @@ bool roof_dot_q4_find(struct roof_dot_kernels *out, enum roof_precision weights,
     return true;
 }
 
-#else
-
-bool roof_dot_q4_find(struct roof_dot_kernels *out, enum roof_precision weights, bool many,
-                      const struct roof_cpu_features *features)
-{
-    (void)out;
-    (void)weights;
-    (void)many;
-    (void)features;
-    return false;
-}
-
 #endif

@@ -432,7 +432,7 @@ enum roof_status roof_config_sizes(struct reading *out, struct config *c)
         }
     }
     if (used > 0 && lacks_width(&out->model, c->family)) {
-        (void)snprintf(missing + used, sizeof missing - used, ", %s", "intermediate_size");
+        (void)snprintf(missing + used, sizeof missing - used, ", intermediate_size");
     }
     if (roof_config_flag(c, "multi_query", false)) {
         out->model.kv_heads = 1;

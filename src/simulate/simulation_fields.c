@@ -308,7 +308,7 @@ const char *roof_simulation_bottleneck(const struct roof_simulation *s, bool gre
             return limits[i].name;
         }
     }
-    if (first && !isnan(shared)) { /* the copies that decode do not delay the first token */
+    if (first && !isnan(shared)) { /* it needs at most a step of the copies that decode */
         return shared == s->link_busy ? "link" : "prefill";
     }
     if (s->busy < BUSY) {
