@@ -5,8 +5,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/list.h"
-#include "base/nearest.h"
 #include "cli.h"
 
 static void print_usage(FILE *out)
@@ -42,22 +40,6 @@ static int finish(int code)
     return code;
 }
 
-/* Refuses a word that is no command, and names similar ones, or all if there are none. */
-static void refuse_command(struct roof_error *error, const char *word, const char *const *names,
-                           size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (roof_nearness(word, names[i]) < ROOF_FAR) {
-            (void)roof_unknown_name(error, ROOF_USAGE, "command", word, names, count);
-            return;
-        }
-    }
-    (void)roof_error_set(error, ROOF_USAGE, "unknown command '%.60s'; known: ", word);
-    for (size_t i = 0; i < count; i++) {
-        roof_error_append(error, "%s%s", roof_list_separator(i, count), names[i]);
-    }
-}
-
 /* Runs the command that argv names. */
 static int run(int argc, char **argv)
 {
@@ -88,7 +70,8 @@ static int run(int argc, char **argv)
                 argv[0]);
         return cli_exit_code(ROOF_USAGE);
     }
-    refuse_command(&error, argv[0], names, count);
+    roof_unknown_name(&error, ROOF_USAGE, "command", argv[0], names, count);
+    roof_error_append(&error, " (all: roofline --help)");
     if (strpbrk(argv[0], "0123456789/") != NULL) { /* command names do not contain these */
         roof_error_append(&error, "; a model is asked about with: roofline predict NAME");
     }

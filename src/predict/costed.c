@@ -47,9 +47,7 @@ enum roof_status roof_node_live_bytes(double *out, const struct roof_node *node,
     return ROOF_OK;
 }
 
-/* Tells whether a product multiplies in its stored format, on a unit for it; true for operators
- * that are not products. */
-static bool runs_as_stored(const struct roof_prediction *p)
+bool roof_runs_as_stored(const struct roof_prediction *p)
 {
     const enum roof_role other = roof_operator_row(p->workload.op)->other;
     const enum roof_precision stored = roof_role_format(&p->workload.formats, other);
@@ -75,7 +73,7 @@ static struct roof_node_cost cost_of(const struct roof_prediction *p)
                                    .bottleneck = p->bottleneck,
                                    .native = p->native,
                                    .fallbacks = falls_back(p) ? UINT64_C(1) << p->wanted : 0,
-                                   .as_stored = runs_as_stored(p)};
+                                   .as_stored = roof_runs_as_stored(p)};
 }
 
 static struct roof_expected_sum expected_of(const struct roof_prediction *p)

@@ -29,6 +29,10 @@ struct roof_costed {
 enum roof_status roof_stage_costs(struct roof_costed *stage, const struct roof_scenario *s,
                                   const struct roof_cost_source *from, struct roof_error *error);
 
+/* Tells whether a product multiplies in its stored format, on a unit for it; true for operators
+ * that are not products. */
+bool roof_runs_as_stored(const struct roof_prediction *prediction);
+
 /* Finds the live bytes of an operator that is not predicted. A graph has resolved formats. */
 enum roof_status roof_node_live_bytes(double *out, const struct roof_node *node,
                                       struct roof_error *error);

@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "base/quantity.h"
+#include "predict/costed.h"
 #include "predict/prediction_fields.h"
 #include "predict/unexpected.h"
 #include "report/model_report.h"
@@ -65,12 +66,6 @@ struct sides {
     const char *id[ROOF_SIDES_MAX];
 };
 
-static bool is_converted(enum roof_precision weights)
-{
-    return weights != ROOF_PRECISION_AUTO &&
-           (roof_precision_gguf(weights) || roof_precision_weight_only(weights));
-}
-
 static bool is_time(const struct roof_field *field)
 {
     return field->unit == ROOF_UNIT_MICROSECONDS || field->unit == ROOF_UNIT_MILLISECONDS;
@@ -113,8 +108,8 @@ static enum roof_unit unit_of(const struct roof_side *sides, size_t count)
 static bool converts(const struct roof_side *side)
 {
     const struct roof_model_prediction *const r = side->of_model;
-    return r == NULL ? is_converted(side->prediction->workload.formats.weights)
-                     : r->total.native && !r->as_stored;
+    return side->prediction->native &&
+           !(r == NULL ? roof_runs_as_stored(side->prediction) : r->as_stored);
 }
 
 /* Fills in the cells of one device. */
