@@ -272,6 +272,19 @@ static struct look look_of(const struct roof_speedup *s, bool expected, const si
     return look;
 }
 
+/* Names the causes that save or cost too little for a column. */
+static void put_small_causes(struct roof_text *out, const struct roof_gain *all,
+                             const struct look *look)
+{
+    const char *separator = "; too small for a column: ";
+    for (int c = 0; c < (look->expected ? ROOF_CAUSE_COUNT : ROOF_CAUSE_LAUNCH); c++) {
+        if (!look->cause[c] && all->saved_s[c] != 0) {
+            roof_text_printf(out, "%s%s", separator, roof_cause_name((enum roof_cause)c));
+            separator = ", ";
+        }
+    }
+}
+
 static void put_time(struct roof_text *out, double s, const struct look *look)
 {
     char time[ROOF_QUANTITY_SIZE];
@@ -325,8 +338,9 @@ static void put_rows(struct roof_text *out, const struct roof_speedup *s, size_t
         order[at] = i;
     }
     const struct look look = look_of(s, expected, order, s->count < top ? s->count : top);
-    roof_text_printf(out, "\n  (times in %s)\n  %-*s %5s %*s %*s %7s",
-                     roof_unit_name(look.time.unit), look.name, "operator", "count", look.width,
+    roof_text_printf(out, "\n  (times in %s", roof_unit_name(look.time.unit));
+    put_small_causes(out, gain_of(&s->total, expected), &look);
+    roof_text_printf(out, ")\n  %-*s %5s %*s %*s %7s", look.name, "operator", "count", look.width,
                      "from", look.width, "to", "speedup");
     for (int i = 0; i < ROOF_CAUSE_COUNT; i++) {
         if (look.cause[i]) {
